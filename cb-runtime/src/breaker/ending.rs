@@ -1,0 +1,284 @@
+//! The end of a call: outcome, window, decision.
+
+use std::time::Duration;
+
+use crate::clock::Nanos;
+use crate::event::{EventKind, Interest, percent};
+use crate::outcome::{Mark, OnCancel, Outcome};
+use crate::policy::{self, Verdict};
+use crate::state::{State, Word};
+use crate::sync::{AtomicU64, Ordering};
+use crate::window::{Counts, Recorded};
+
+use super::Inner;
+use super::permission::{NOT_MEASURED, Ticket};
+use super::stay::{Figures, Stay, Wait};
+
+/// A call's end, before it is known what the breaker makes of it.
+#[derive(Clone, Copy)]
+struct Ended {
+    mark: Mark,
+    now: Nanos,
+    duration: Option<Duration>,
+}
+
+impl Ended {
+    fn event(&self) -> EventKind {
+        let duration = self.duration;
+        if self.mark.cancelled() {
+            EventKind::Cancelled { duration }
+        } else if self.mark.failed() {
+            EventKind::Error { duration }
+        } else {
+            EventKind::Success { duration }
+        }
+    }
+}
+
+impl Inner {
+    /// Takes a call's outcome.
+    #[inline]
+    pub(crate) fn finish(&self, ticket: Ticket, outcome: Outcome) {
+        match outcome {
+            Outcome::Success => self.end(ticket, false),
+            Outcome::Failure => self.end(ticket, true),
+            Outcome::Ignored => self.give_back(ticket, true),
+        }
+    }
+
+    /// The call was dropped before it ended.
+    #[cold]
+    pub(crate) fn cancel(&self, ticket: Ticket, on_cancel: OnCancel) {
+        match on_cancel {
+            OnCancel::Failure => self.end(ticket, true),
+            OnCancel::Ignore => self.give_back(ticket, false),
+            OnCancel::Slow => {
+                let (now, duration) = self.measure(ticket);
+                if self.is_slow(duration) {
+                    let mark = Mark::cancelled_slow();
+                    self.record(
+                        ticket,
+                        Ended {
+                            mark,
+                            now,
+                            duration,
+                        },
+                    );
+                } else {
+                    self.give_back(ticket, false);
+                }
+            }
+        }
+    }
+
+    #[inline]
+    fn end(&self, ticket: Ticket, failed: bool) {
+        let (now, duration) = self.measure(ticket);
+        let mark = Mark::of(failed, self.is_slow(duration));
+        self.record(
+            ticket,
+            Ended {
+                mark,
+                now,
+                duration,
+            },
+        );
+    }
+
+    /// The time, if anything needs it, and how long the call took, if it was measured.
+    #[inline]
+    fn measure(&self, ticket: Ticket) -> (Nanos, Option<Duration>) {
+        if ticket.start != NOT_MEASURED {
+            let now = self.clock.now();
+            (
+                now,
+                Some(Duration::from_nanos(now.saturating_sub(ticket.start))),
+            )
+        } else if self.window.needs_time() || ticket.word.state() == State::HalfOpen {
+            (self.clock.now(), None)
+        } else {
+            (0, None)
+        }
+    }
+
+    #[inline]
+    fn is_slow(&self, duration: Option<Duration>) -> bool {
+        match (self.settings.slow, duration) {
+            (Some(limit), Some(duration)) => duration > Duration::from_nanos(limit),
+            _ => false,
+        }
+    }
+
+    #[inline]
+    fn record(&self, ticket: Ticket, ended: Ended) {
+        if self.word() != ticket.word {
+            return self.late();
+        }
+        match ticket.word.state() {
+            State::Closed | State::MetricsOnly => self.record_in_window(ticket.word, ended),
+            State::HalfOpen => self.record_probe(ticket.word, ended),
+            State::Open | State::ForcedOpen | State::Disabled => {}
+        }
+    }
+
+    #[inline]
+    fn record_in_window(&self, word: Word, ended: Ended) {
+        let recorded = loop {
+            match self.window.record(word.stay(), ended.mark, ended.now) {
+                Recorded::Frozen => {
+                    // Whoever froze the window holds the lock until the verdict is there.
+                    drop(self.lock());
+                    if self.word() != word {
+                        return self.late();
+                    }
+                }
+                Recorded::Late => return self.late(),
+                recorded => break recorded,
+            }
+        };
+        let streak = if ended.mark.failed() {
+            self.streak.extend(word.stay())
+        } else {
+            if !ended.mark.cancelled() {
+                self.streak.end(word.stay());
+            }
+            0
+        };
+        let published = self.events.wants(Interest::CALLS);
+        if published {
+            self.push(ended.event(), self.time(ended.now), word.stay());
+        }
+        if recorded == Recorded::Counted {
+            self.judge(word, ended.now, streak);
+        }
+        if published {
+            self.events.deliver();
+        }
+    }
+
+    fn judge(&self, word: Word, now: Nanos, streak: u32) {
+        let estimate = self.window.estimate(word.stay(), now);
+        let verdict = policy::closed(&self.settings, &estimate, streak);
+        let matters = match word.state() {
+            // Opens nothing, and each rate is announced once a stay.
+            State::MetricsOnly => self.exceeded.is_news(word.stay(), verdict),
+            _ => verdict.opens(),
+        };
+        if matters {
+            self.confirm(word, now, streak);
+        }
+    }
+
+    /// Judges again, on figures that hold still, and acts on it.
+    #[cold]
+    fn confirm(&self, word: Word, now: Nanos, streak: u32) {
+        {
+            let mut stay = self.lock();
+            // Somebody else may have ended the stay.
+            if self.word() != word {
+                return;
+            }
+            self.window.freeze(stay.number);
+            let counts = self.window.counts(stay.number, now);
+            let verdict = policy::closed(&self.settings, &counts, streak);
+            self.publish_exceeded(&stay, verdict, &counts, now);
+            if word.state() == State::Closed && verdict.opens() {
+                let cause = verdict.cause(&self.settings, &counts, streak);
+                self.transit(
+                    &mut stay,
+                    State::Open,
+                    Wait::Computed,
+                    self.time(now),
+                    cause,
+                );
+            } else {
+                self.window.thaw(stay.number);
+            }
+        }
+        self.events.deliver();
+    }
+
+    fn publish_exceeded(&self, stay: &Stay, verdict: Verdict, counts: &Counts, now: Nanos) {
+        let at = self.time(now);
+        let news = self.exceeded.announce(stay.number, verdict);
+        if news.failure_rate {
+            let rate = percent(counts.failed, counts.total);
+            self.push(EventKind::FailureRateExceeded { rate }, at, stay.number);
+        }
+        if news.slow_rate {
+            let rate = percent(counts.slow, counts.total);
+            self.push(EventKind::SlowRateExceeded { rate }, at, stay.number);
+        }
+    }
+
+    fn record_probe(&self, word: Word, ended: Ended) {
+        {
+            let mut stay = self.lock();
+            self.settle(&mut stay, ended.now);
+            if self.word() == word {
+                stay.probes.counts.add(ended.mark);
+                stay.figures = Figures::Probes(stay.probes.counts);
+                self.push(ended.event(), ended.now, stay.number);
+                let next = policy::half_open(&self.settings, &stay.probes.counts);
+                self.follow(&mut stay, next, ended.now);
+            } else {
+                drop(stay);
+                self.late();
+            }
+        }
+        self.events.deliver();
+    }
+
+    /// A call that is not recorded gives its permit back, if that was a probe's.
+    fn give_back(&self, ticket: Ticket, ignored: bool) {
+        let state = ticket.word.state();
+        let in_its_stay = if state == State::HalfOpen {
+            self.give_back_probe(ticket.word)
+        } else {
+            self.word() == ticket.word
+        };
+        if !in_its_stay {
+            return self.late();
+        }
+        if ignored && state != State::Disabled {
+            count(&self.ignored);
+            if self.events.wants(Interest::CALLS) {
+                let (_, duration) = self.measure(ticket);
+                self.publish(EventKind::Ignored { duration });
+            }
+        }
+    }
+
+    /// Whether the probe's stay was still going on.
+    fn give_back_probe(&self, word: Word) -> bool {
+        let in_its_stay = {
+            let mut stay = self.lock();
+            self.settle(&mut stay, self.clock.now());
+            let in_its_stay = self.word() == word;
+            if in_its_stay {
+                stay.probes.issued = stay.probes.issued.saturating_sub(1);
+            }
+            in_its_stay
+        };
+        self.events.deliver();
+        in_its_stay
+    }
+
+    #[cold]
+    fn late(&self) {
+        count(&self.late);
+        if self.events.wants(Interest::CALLS) && self.word().state() != State::Disabled {
+            self.publish(EventKind::Late);
+        }
+    }
+
+    /// `now`, where no one had to look at the clock before.
+    fn time(&self, now: Nanos) -> Nanos {
+        if now == 0 { self.clock.now() } else { now }
+    }
+}
+
+/// Relaxed: totals for reports, nothing else depends on them.
+fn count(total: &AtomicU64) {
+    total.fetch_add(1, Ordering::Relaxed);
+}

@@ -1,0 +1,363 @@
+//! The circuit breaker: a handle, its manual operations and what can be read from it.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::clock::{Clock, Nanos, nanos};
+use crate::config::Settings;
+use crate::error::{IllegalTransition, Name};
+use crate::event::{Cause, Event, EventKind, Interest};
+use crate::explain::Explanation;
+use crate::layers::Layers;
+use crate::listeners::{Events, Hub, Subscription};
+use crate::snapshot::Snapshot;
+use crate::state::State;
+use crate::sync::{AtomicU64, Mutex};
+use crate::window::Sliding;
+
+mod ending;
+mod marks;
+mod permission;
+mod reading;
+mod stay;
+
+use marks::{Exceeded, Streak};
+pub(crate) use permission::Ticket;
+use stay::Stay;
+use stay::Wait;
+
+/// A circuit breaker. Clones are handles to the same one; making them is cheap.
+///
+/// Usually one gets it from a [`Registry`](crate::Registry), where annotated functions put theirs:
+///
+/// ```
+/// use cb_runtime::{CallError, Config, Registry, State, Window};
+///
+/// let registry = Registry::new();
+/// let config = Config::new().window(Window::Calls(4)).min_calls(4);
+/// let breaker = registry.create("inventory", &config)?;
+///
+/// for _ in 0..4 {
+///     let _ = breaker.call(|| Err::<(), _>("connection refused"));
+/// }
+/// assert_eq!(breaker.state(), State::Open);
+/// assert!(matches!(breaker.call(|| Ok::<_, &str>(1)), Err(CallError::NotPermitted(_))));
+/// # Ok::<(), cb_runtime::ConfigError>(())
+/// ```
+///
+/// No operation panics, blocks on a listener, or returns an internal error.
+#[derive(Clone)]
+pub struct CircuitBreaker {
+    pub(crate) inner: Arc<Inner>,
+}
+
+/// Calls in CLOSED read `word`, write to `window` and `streak`, and take no lock. Rejections in
+/// OPEN read `word` and the clock. Everything else goes through `stay`.
+pub(crate) struct Inner {
+    pub(crate) name: Name,
+    pub(crate) clock: Clock,
+    pub(crate) settings: Settings,
+    layers: Layers,
+    /// The clock when the breaker was made. Deadlines in `word` count from here.
+    birth: Nanos,
+    /// A [`Word`](crate::state::Word). Stored only under `stay`'s lock.
+    word: AtomicU64,
+    pub(crate) window: Sliding,
+    pub(crate) streak: Streak,
+    exceeded: Exceeded,
+    rejected: AtomicU64,
+    late: AtomicU64,
+    ignored: AtomicU64,
+    timed_out: AtomicU64,
+    stay: Mutex<Stay>,
+    pub(crate) events: Events,
+    /// Tells the registry's timer that a deadline has changed.
+    #[cfg(feature = "tokio")]
+    timer: Arc<tokio::sync::Notify>,
+}
+
+/// What a new breaker shares with its registry.
+pub(crate) struct Surroundings {
+    pub(crate) clock: Clock,
+    pub(crate) hub: Arc<Hub>,
+    #[cfg(feature = "tokio")]
+    pub(crate) timer: Arc<tokio::sync::Notify>,
+}
+
+impl CircuitBreaker {
+    pub(crate) fn new(name: Name, layers: Layers, surroundings: Surroundings) -> Self {
+        let settings = layers.settings().clone();
+        let clock = surroundings.clock;
+        let birth = clock.now();
+        let (stay, word) = Stay::first(&settings, birth);
+        Self {
+            inner: Arc::new(Inner {
+                name,
+                birth,
+                word: AtomicU64::new(word.raw()),
+                window: Sliding::new(&settings, birth),
+                streak: Streak::default(),
+                exceeded: Exceeded::default(),
+                rejected: AtomicU64::new(0),
+                late: AtomicU64::new(0),
+                ignored: AtomicU64::new(0),
+                timed_out: AtomicU64::new(0),
+                stay: Mutex::new(stay),
+                events: Events::new(surroundings.hub),
+                #[cfg(feature = "tokio")]
+                timer: surroundings.timer,
+                clock,
+                settings,
+                layers,
+            }),
+        }
+    }
+
+    /// The name: its identity in the registry.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        self.inner.name.as_str()
+    }
+
+    /// The state. Reading applies what is due by the clock alone: the end of the wait with
+    /// `auto_half_open`, and `half_open_max_wait`. Without `auto_half_open` the state stays OPEN
+    /// after the wait, until a call comes.
+    #[must_use]
+    pub fn state(&self) -> State {
+        let inner = &*self.inner;
+        let word = inner.word();
+        if inner.moves_by_itself(word.state()) {
+            inner.caught_up(|_| inner.word().state())
+        } else {
+            word.state()
+        }
+    }
+
+    /// Whether a call made now would be permitted. Takes no permit and changes nothing but what
+    /// [`state`](Self::state) does.
+    #[must_use]
+    pub fn would_permit(&self) -> bool {
+        match self.state() {
+            State::Closed | State::Disabled | State::MetricsOnly => true,
+            State::ForcedOpen => false,
+            State::Open | State::HalfOpen => self.inner.caught_up(|stay| self.inner.has_room(stay)),
+        }
+    }
+
+    /// The present figures, all of one moment.
+    #[must_use]
+    pub fn snapshot(&self) -> Snapshot {
+        self.inner.caught_up(|stay| self.inner.snapshot(stay))
+    }
+
+    /// In words: the state, why it is in it, how far each rule is from opening it, and what comes
+    /// next. For logs and for people.
+    #[must_use]
+    pub fn explain(&self) -> Explanation {
+        let last = self
+            .inner
+            .caught_up(|stay| (self.inner.snapshot(stay), stay.opened));
+        Explanation::new(&last.0, last.1.map(|opened| opened.0), &self.inner.settings)
+    }
+
+    /// The effective settings that were chosen somewhere, each with its value and the layer that
+    /// chose it. Settings not listed have the built-in default.
+    #[must_use]
+    pub fn config(&self) -> Vec<crate::ChosenSetting> {
+        self.inner.layers.chosen()
+    }
+
+    /// Back to CLOSED with an empty window and no memory of earlier openings. Publishes the
+    /// transition, if it is one, then [`EventKind::Reset`].
+    pub fn reset(&self) {
+        self.by_hand(State::Closed, Wait::Computed, true);
+    }
+
+    /// To CLOSED with an empty window. This also ends DISABLED, FORCED_OPEN and METRICS_ONLY.
+    pub fn close(&self) {
+        self.by_hand(State::Closed, Wait::Computed, false);
+    }
+
+    /// To OPEN, for the configured wait; counts as one more opening in a row. From OPEN, begins the
+    /// wait anew.
+    ///
+    /// # Errors
+    ///
+    /// In METRICS_ONLY.
+    pub fn open(&self) -> Result<(), IllegalTransition> {
+        self.by_hand_if_legal(State::Open, Wait::Computed)
+    }
+
+    /// To OPEN for this long, at least 1 ms; `Duration::MAX` means until told otherwise. Does not
+    /// count as one more opening in a row.
+    ///
+    /// # Errors
+    ///
+    /// In METRICS_ONLY.
+    pub fn open_for(&self, wait: Duration) -> Result<(), IllegalTransition> {
+        self.by_hand_if_legal(State::Open, Wait::Given(nanos(wait)))
+    }
+
+    /// To HALF_OPEN, with all its probes to give out.
+    ///
+    /// # Errors
+    ///
+    /// In CLOSED and METRICS_ONLY.
+    pub fn half_open(&self) -> Result<(), IllegalTransition> {
+        self.by_hand_if_legal(State::HalfOpen, Wait::Computed)
+    }
+
+    /// To FORCED_OPEN: rejects every call until told otherwise.
+    pub fn force_open(&self) {
+        self.by_hand(State::ForcedOpen, Wait::Computed, false);
+    }
+
+    /// To DISABLED: permits every call and records nothing until told otherwise.
+    pub fn disable(&self) {
+        self.by_hand(State::Disabled, Wait::Computed, false);
+    }
+
+    /// Ends DISABLED: the same as [`close`](Self::close).
+    pub fn enable(&self) {
+        self.close();
+    }
+
+    /// To METRICS_ONLY: permits every call and records, but never opens.
+    pub fn metrics_only(&self) {
+        self.by_hand(State::MetricsOnly, Wait::Computed, false);
+    }
+
+    /// Calls `listener` with every event of the interest, until the subscription is dropped.
+    ///
+    /// Events come in order and one at a time, on the thread that caused them or on one that is
+    /// already delivering, outside of all locks. A listener may use the breaker. Its panics are
+    /// caught. While it runs, up to 1024 events wait; beyond that per-call events are dropped, and
+    /// counted in [`Snapshot::dropped_events`].
+    pub fn subscribe(
+        &self,
+        interest: Interest,
+        listener: impl Fn(&Event) + Send + Sync + 'static,
+    ) -> Subscription {
+        self.inner.events.hub().subscribe(interest, listener)
+    }
+
+    fn by_hand_if_legal(&self, to: State, wait: Wait) -> Result<(), IllegalTransition> {
+        let inner = &*self.inner;
+        let result = {
+            let mut stay = inner.lock();
+            let now = inner.clock.now();
+            inner.settle(&mut stay, now);
+            let from = inner.word().state();
+            let illegal =
+                from == State::MetricsOnly || (from == State::Closed && to == State::HalfOpen);
+            if illegal {
+                Err(IllegalTransition { from, to })
+            } else {
+                inner.transit(&mut stay, to, wait, now, Cause::Manual);
+                Ok(())
+            }
+        };
+        inner.events.deliver();
+        result
+    }
+
+    fn by_hand(&self, to: State, wait: Wait, reset: bool) {
+        let inner = &*self.inner;
+        {
+            let mut stay = inner.lock();
+            let now = inner.clock.now();
+            inner.settle(&mut stay, now);
+            inner.transit(&mut stay, to, wait, now, Cause::Manual);
+            if reset {
+                inner.push(EventKind::Reset, now, stay.number);
+            }
+        }
+        inner.events.deliver();
+    }
+}
+
+impl Inner {
+    /// Whether the clock alone can end a stay in this state.
+    fn moves_by_itself(&self, state: State) -> bool {
+        match state {
+            State::Open => self.settings.auto_half_open,
+            State::HalfOpen => self.settings.half_open_max_wait.is_some(),
+            _ => false,
+        }
+    }
+
+    /// Whether a call made now would be permitted, for the holder of the lock.
+    fn has_room(&self, stay: &Stay) -> bool {
+        match self.word().state() {
+            State::Closed | State::Disabled | State::MetricsOnly => true,
+            State::ForcedOpen => false,
+            State::HalfOpen => stay.probes.issued < self.settings.half_open_calls,
+            State::Open => self.rest_of_wait(self.clock.now()) == Some(0),
+        }
+    }
+
+    /// Applies what is due, then reads under the lock.
+    fn caught_up<T>(&self, read: impl FnOnce(&Stay) -> T) -> T {
+        let answer = {
+            let mut stay = self.lock();
+            self.settle(&mut stay, self.clock.now());
+            read(&stay)
+        };
+        self.events.deliver();
+        answer
+    }
+
+    /// Applies what is due and says when the next transition is that needs no call.
+    #[cfg(feature = "tokio")]
+    pub(crate) fn next_due(&self) -> Option<Nanos> {
+        self.caught_up(|stay| self.due(stay))
+    }
+
+    /// In OPEN: how much of the wait is left. `Nanos::MAX` means until told otherwise.
+    pub(crate) fn rest_of_wait(&self, now: Nanos) -> Option<Nanos> {
+        let word = self.word();
+        (word.state() == State::Open).then(|| match word.deadline() {
+            Some(deadline) => self.birth.saturating_add(deadline).saturating_sub(now),
+            None => Nanos::MAX,
+        })
+    }
+
+    pub(crate) fn layers(&self) -> &Layers {
+        &self.layers
+    }
+
+    pub(crate) fn totals(&self) -> Totals {
+        // Relaxed: totals for reports.
+        let read = |total: &AtomicU64| total.load(crate::sync::Ordering::Relaxed);
+        Totals {
+            rejected: read(&self.rejected),
+            late: read(&self.late),
+            ignored: read(&self.ignored),
+            timed_out: read(&self.timed_out),
+        }
+    }
+
+    #[cfg(feature = "tokio")]
+    pub(crate) fn count_timeout(&self) {
+        // Relaxed: a total for reports.
+        self.timed_out.fetch_add(1, crate::sync::Ordering::Relaxed);
+    }
+}
+
+/// Counted since the breaker was made.
+pub(crate) struct Totals {
+    pub(crate) rejected: u64,
+    pub(crate) late: u64,
+    pub(crate) ignored: u64,
+    pub(crate) timed_out: u64,
+}
+
+impl fmt::Debug for CircuitBreaker {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CircuitBreaker")
+            .field("name", &self.name())
+            .field("state", &self.state())
+            .finish_non_exhaustive()
+    }
+}

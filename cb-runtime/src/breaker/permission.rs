@@ -1,0 +1,142 @@
+//! Permission to make a call.
+
+use std::time::Duration;
+
+use crate::clock::Nanos;
+use crate::error::{CallNotPermitted, Reason};
+use crate::event::{Cause, EventKind, Interest};
+use crate::state::{State, Word};
+use crate::sync::Ordering;
+
+use super::Inner;
+use super::stay::Wait;
+
+/// The right to make one call, and when it was given.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ticket {
+    /// The breaker's word when permission was given: the mark of the stay.
+    pub(super) word: Word,
+    /// `NOT_MEASURED` where no duration is needed.
+    pub(super) start: Nanos,
+}
+
+pub(super) const NOT_MEASURED: Nanos = Nanos::MAX;
+
+impl Inner {
+    #[inline]
+    pub(crate) fn word(&self) -> Word {
+        // Acquire pairs with the stores in `transit` and `skip_rounds`.
+        Word::from_raw(self.word.load(Ordering::Acquire))
+    }
+
+    /// Asks for permission. In CLOSED that is one load, and a look at the clock only with `slow`.
+    #[inline]
+    pub(crate) fn admit(&self) -> Result<Ticket, CallNotPermitted> {
+        let word = self.word();
+        if word.is_closed() {
+            Ok(self.ticket(word))
+        } else {
+            self.admit_unless_rejected()
+        }
+    }
+
+    #[inline]
+    fn ticket(&self, word: Word) -> Ticket {
+        let measured = self.settings.slow.is_some() || self.events.wants(Interest::CALLS);
+        Ticket {
+            word,
+            start: if measured {
+                self.clock.now()
+            } else {
+                NOT_MEASURED
+            },
+        }
+    }
+
+    fn admit_unless_rejected(&self) -> Result<Ticket, CallNotPermitted> {
+        loop {
+            let word = self.word();
+            match word.state() {
+                State::Closed | State::Disabled | State::MetricsOnly => {
+                    return Ok(self.ticket(word));
+                }
+                State::ForcedOpen => return Err(self.reject(Reason::ForcedOpen, None)),
+                State::Open => {
+                    let Some(deadline) = word.deadline() else {
+                        return Err(self.reject(Reason::Open, None));
+                    };
+                    // One read of the clock decides and is what the rejection reports.
+                    let now = self.clock.now();
+                    let rest = self.birth.saturating_add(deadline).saturating_sub(now);
+                    if rest > 0 {
+                        return Err(self.reject(Reason::Open, Some(Duration::from_nanos(rest))));
+                    }
+                    self.end_wait(word, now);
+                }
+                State::HalfOpen => {
+                    if let Some(answer) = self.admit_probe(word) {
+                        return answer;
+                    }
+                }
+            }
+        }
+    }
+
+    /// The wait is over and a call has come.
+    fn end_wait(&self, word: Word, now: Nanos) {
+        {
+            let mut stay = self.lock();
+            self.settle(&mut stay, now);
+            // Another thread may have been here first, or `settle` may have done it.
+            if self.word() == word {
+                self.transit(
+                    &mut stay,
+                    State::HalfOpen,
+                    Wait::Computed,
+                    now,
+                    Cause::WaitOver,
+                );
+            }
+        }
+        self.events.deliver();
+    }
+
+    /// `None` if the stay is over.
+    fn admit_probe(&self, word: Word) -> Option<Result<Ticket, CallNotPermitted>> {
+        let mut stay = self.lock();
+        self.settle(&mut stay, self.clock.now());
+        if self.word() != word {
+            drop(stay);
+            self.events.deliver();
+            return None;
+        }
+        if self.has_room(&stay) {
+            stay.probes.issued += 1;
+            return Some(Ok(self.ticket(word)));
+        }
+        drop(stay);
+        Some(Err(self.reject(Reason::HalfOpenFull, None)))
+    }
+
+    #[inline]
+    fn reject(&self, reason: Reason, retry_after: Option<Duration>) -> CallNotPermitted {
+        // Relaxed: a counter; see `transit` for the stay it counts in.
+        self.rejected.fetch_add(1, Ordering::Relaxed);
+        if self.events.wants(Interest::CALLS) {
+            self.publish(EventKind::NotPermitted { reason });
+        }
+        CallNotPermitted {
+            name: self.name.clone(),
+            reason,
+            retry_after,
+        }
+    }
+
+    /// Publishes what is no transition, outside of the lock.
+    #[cold]
+    pub(super) fn publish(&self, kind: EventKind) {
+        let generation = self.lock().number;
+        self.push(kind, self.clock.now(), generation);
+        self.events.deliver();
+    }
+}

@@ -1,0 +1,61 @@
+//! The figures of a moment.
+
+use std::time::Duration;
+
+use crate::event::percent;
+use crate::snapshot::{Probes, Snapshot};
+use crate::state::State;
+use crate::window::Counts;
+
+use super::Inner;
+use super::stay::{Figures, Stay};
+
+impl Inner {
+    /// All of one moment: the caller holds the lock.
+    pub(super) fn snapshot(&self, stay: &Stay) -> Snapshot {
+        let now = self.clock.now();
+        let word = self.word();
+        let state = word.state();
+        let settings = &self.settings;
+        let (counts, min_calls) = match stay.figures {
+            Figures::Nothing => (Counts::default(), settings.min_calls),
+            Figures::Window(number) => (self.window.counts(number, now), settings.min_calls),
+            Figures::Probes(counts) => (counts, settings.deciding_probes),
+        };
+        let rate = |part| (counts.total >= min_calls).then(|| percent(part, counts.total));
+        let totals = self.totals();
+        let in_open = state == State::Open;
+        let in_half_open = state == State::HalfOpen;
+        Snapshot {
+            name: self.name.as_str().to_owned(),
+            state,
+            generation: stay.number,
+            in_state_for: Duration::from_nanos(now.saturating_sub(stay.entered)),
+            calls: counts.total,
+            failed: counts.failed,
+            slow: counts.slow,
+            slow_failed: counts.slow_failed,
+            successful: counts.successful(),
+            cancelled: counts.cancelled,
+            not_permitted: stay.rejected(totals.rejected),
+            failure_rate: rate(counts.failed),
+            slow_rate: rate(counts.slow),
+            min_calls,
+            consecutive_failures: self.streak.failures(stay.number),
+            attempt: stay.attempt,
+            wait: in_open.then(|| Duration::from_nanos(stay.served_wait)),
+            retry_after: self.rest_of_wait(now).map(Duration::from_nanos),
+            probes: in_half_open.then(|| Probes {
+                permitted: settings.half_open_calls,
+                in_flight: stay.probes.in_flight(),
+                returned: stay.probes.counts.total,
+                deciding: settings.deciding_probes,
+            }),
+            late: totals.late,
+            ignored: totals.ignored,
+            timed_out: totals.timed_out,
+            not_permitted_total: totals.rejected,
+            dropped_events: self.events.dropped(),
+        }
+    }
+}

@@ -1,0 +1,281 @@
+//! The stays: everything about a breaker that changes with its state, and the transitions.
+//!
+//! All of this is behind one mutex, so a stay ends once, by one thread, and the events of the
+//! transitions queue up in their order. The mutex is not taken by calls in CLOSED, nor by
+//! rejections in OPEN.
+
+use std::time::Duration;
+
+use crate::clock::Nanos;
+use crate::config::{Mode, Settings};
+use crate::event::{Cause, EventKind};
+use crate::policy::{self, Next};
+use crate::state::{State, Word};
+use crate::sync::{MutexGuard, Ordering, lock};
+use crate::window::Counts;
+
+use super::Inner;
+
+/// So many transitions are applied one by one in a single catch-up; beyond that whole rounds are
+/// skipped.
+const CATCH_UP_LIMIT: u32 = 64;
+
+/// What belongs to the present stay.
+#[derive(Debug)]
+pub(crate) struct Stay {
+    /// Counts stays from 1.
+    pub(crate) number: u64,
+    pub(crate) entered: Nanos,
+    /// Openings in a row.
+    pub(crate) attempt: u64,
+    /// The wait of the latest attempt, before it was raised to the minimum.
+    wait: Nanos,
+    /// The wait of this OPEN stay.
+    pub(crate) served_wait: Nanos,
+    pub(crate) figures: Figures,
+    pub(crate) probes: Probes,
+    /// The breaker's total of rejections when this stay's count began.
+    rejected_before: u64,
+    /// Why the breaker last went to OPEN, and when.
+    pub(crate) opened: Option<(Cause, Nanos)>,
+}
+
+/// Which counts the breaker shows.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Figures {
+    /// None.
+    Nothing,
+    /// Those of the window, as this stay recorded them.
+    Window(u64),
+    /// Those of the probes of this stay, or of the one before it.
+    Probes(Counts),
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Probes {
+    /// Permits given out and not given back; a probe that returned keeps its permit.
+    pub(crate) issued: u32,
+    pub(crate) counts: Counts,
+}
+
+impl Probes {
+    pub(crate) fn in_flight(&self) -> u32 {
+        self.issued.saturating_sub(self.counts.total)
+    }
+}
+
+impl Stay {
+    pub(crate) fn first(settings: &Settings, now: Nanos) -> (Self, Word) {
+        let state = match settings.mode {
+            Mode::Enabled => State::Closed,
+            Mode::MetricsOnly => State::MetricsOnly,
+            Mode::Disabled => State::Disabled,
+            Mode::ForcedOpen => State::ForcedOpen,
+        };
+        let stay = Self {
+            number: 1,
+            entered: now,
+            // As if it had been forced open by hand.
+            attempt: u64::from(state == State::ForcedOpen),
+            wait: policy::first_wait(settings),
+            served_wait: 0,
+            figures: match state {
+                State::Closed | State::MetricsOnly => Figures::Window(1),
+                _ => Figures::Nothing,
+            },
+            probes: Probes::default(),
+            rejected_before: 0,
+            opened: None,
+        };
+        (stay, Word::in_stay(state, 1))
+    }
+
+    pub(crate) fn rejected(&self, total: u64) -> u64 {
+        total.saturating_sub(self.rejected_before)
+    }
+}
+
+/// How an entry into OPEN gets its wait.
+#[derive(Clone, Copy)]
+pub(crate) enum Wait {
+    /// From the settings; one more attempt.
+    Computed,
+    /// Given; the attempts stay as they are.
+    Given(Nanos),
+}
+
+impl Inner {
+    pub(crate) fn lock(&self) -> MutexGuard<'_, Stay> {
+        lock(&self.stay)
+    }
+
+    /// Ends the present stay and begins the next, which may be in the same state.
+    pub(crate) fn transit(&self, stay: &mut Stay, to: State, wait: Wait, at: Nanos, cause: Cause) {
+        let from = self.word().state();
+        if matches!(from, State::Closed | State::MetricsOnly) {
+            // What was recorded is what OPEN will show.
+            self.window.freeze(stay.number);
+        }
+        stay.number += 1;
+        stay.entered = at;
+        self.count_attempt(stay, to, wait);
+        if from != to || to != State::Open {
+            stay.figures = match (from, to) {
+                (_, State::Closed | State::MetricsOnly) => Figures::Window(stay.number),
+                (State::Closed | State::HalfOpen, State::Open) => stay.figures,
+                (_, State::HalfOpen) => Figures::Probes(Counts::default()),
+                _ => Figures::Nothing,
+            };
+        }
+        if to == State::HalfOpen {
+            stay.probes = Probes::default();
+        }
+        let rejections_go_on = to == State::Open
+            && matches!(
+                from,
+                State::Closed | State::HalfOpen | State::Open | State::ForcedOpen
+            );
+        if !rejections_go_on {
+            // Relaxed: a rejection that races with the end of its stay may count in either.
+            stay.rejected_before = self.rejected.load(Ordering::Relaxed);
+        }
+        let word = if to == State::Open {
+            stay.opened = Some((cause, at));
+            Word::open_until(
+                at.saturating_sub(self.birth)
+                    .saturating_add(stay.served_wait),
+            )
+        } else {
+            Word::in_stay(to, stay.number)
+        };
+        // Release pairs with the load in `word`: who sees the new state sees the window frozen.
+        // The deadline is in the word itself. Only the holder of the lock stores.
+        self.word.store(word.raw(), Ordering::Release);
+        if from != to {
+            self.push(EventKind::Transition { from, to, cause }, at, stay.number);
+        }
+        #[cfg(feature = "tokio")]
+        self.timer.notify_one();
+    }
+
+    fn count_attempt(&self, stay: &mut Stay, to: State, wait: Wait) {
+        let counts = match (to, wait) {
+            (State::Open, Wait::Computed) | (State::ForcedOpen, _) => true,
+            (State::Open, Wait::Given(wait)) => {
+                stay.served_wait = policy::served(wait);
+                false
+            }
+            (State::HalfOpen, _) => false,
+            _ => {
+                stay.attempt = 0;
+                false
+            }
+        };
+        if counts {
+            stay.wait = if stay.attempt == 0 {
+                policy::first_wait(&self.settings)
+            } else {
+                policy::next_wait(&self.settings, stay.wait)
+            };
+            stay.attempt += 1;
+            stay.served_wait = policy::served(stay.wait);
+        }
+    }
+
+    /// Applies what the clock has made due, in order, each at its due time. Only the automatic end
+    /// of OPEN and the longest HALF_OPEN stay fall due without a call.
+    pub(crate) fn settle(&self, stay: &mut Stay, now: Nanos) {
+        for step in 0_u32.. {
+            let Some(due) = self.due(stay).filter(|due| now >= *due) else {
+                break;
+            };
+            match self.word().state() {
+                State::Open if step >= CATCH_UP_LIMIT => {
+                    if !self.skip_rounds(stay, now) {
+                        self.transit(stay, State::HalfOpen, Wait::Computed, due, Cause::WaitOver);
+                    }
+                }
+                State::Open => {
+                    self.transit(stay, State::HalfOpen, Wait::Computed, due, Cause::WaitOver);
+                }
+                _ => self.follow(
+                    stay,
+                    policy::half_open_expired(&self.settings, &stay.probes.counts),
+                    due,
+                ),
+            }
+        }
+    }
+
+    /// When the next transition falls due that needs no call.
+    pub(crate) fn due(&self, stay: &Stay) -> Option<Nanos> {
+        let word = self.word();
+        match word.state() {
+            State::Open if self.settings.auto_half_open => word
+                .deadline()
+                .map(|deadline| self.birth.saturating_add(deadline)),
+            State::HalfOpen => self
+                .settings
+                .half_open_max_wait
+                .and_then(|limit| stay.entered.checked_add(limit))
+                .filter(|due| *due != Nanos::MAX),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn follow(&self, stay: &mut Stay, next: Next, at: Nanos) {
+        match next {
+            Next::Stay => {}
+            Next::Close(cause) => self.transit(stay, State::Closed, Wait::Computed, at, cause),
+            Next::Open(cause) => self.transit(stay, State::Open, Wait::Computed, at, cause),
+        }
+    }
+
+    /// In OPEN: passes over the rounds of OPEN and HALF_OPEN that are wholly in the past. Nobody
+    /// called in any of them, so each ended as the one before. Returns whether there were any.
+    fn skip_rounds(&self, stay: &mut Stay, now: Nanos) -> bool {
+        let Some(limit) = self.settings.half_open_max_wait else {
+            return false;
+        };
+        let mut rounds = 0;
+        loop {
+            let round = stay.served_wait.saturating_add(limit).max(1);
+            let past = now.saturating_sub(stay.entered) / round;
+            if past == 0 {
+                break;
+            }
+            let next = policy::next_wait(&self.settings, stay.wait);
+            // A wait that no longer grows makes all the rounds alike.
+            let passed = if next == stay.wait { past } else { 1 };
+            stay.entered += round * passed;
+            stay.attempt += passed;
+            stay.wait = next;
+            stay.served_wait = policy::served(next);
+            rounds += passed;
+        }
+        if rounds == 0 {
+            return false;
+        }
+        // The generation need only rise; those that were skipped have had no permits.
+        stay.number += 2;
+        let deadline = (stay.entered - self.birth).saturating_add(stay.served_wait);
+        // Release: as in `transit`.
+        self.word
+            .store(Word::open_until(deadline).raw(), Ordering::Release);
+        self.push(
+            EventKind::CyclesSkipped { cycles: rounds },
+            stay.entered,
+            stay.number,
+        );
+        true
+    }
+
+    pub(crate) fn push(&self, kind: EventKind, at: Nanos, generation: u64) {
+        self.events.push(crate::event::Event {
+            breaker: self.name.clone(),
+            at: Duration::from_nanos(at),
+            generation,
+            kind,
+        });
+    }
+}

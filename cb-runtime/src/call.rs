@@ -1,0 +1,212 @@
+//! Running a guarded call: what a panic, a dropped future and a timeout mean.
+
+use std::future::{Future, poll_fn};
+use std::pin::{Pin, pin};
+use std::task::{Context, Poll};
+
+use crate::breaker::CircuitBreaker;
+use crate::error::{CallError, CallNotPermitted};
+use crate::function::FunctionSettings;
+use crate::outcome::Outcome;
+use crate::permit::{Handle, Permit};
+
+/// A permit with a call under way.
+///
+/// Dropped without an outcome while the body is running, that is by a panic which left the body or
+/// a predicate that judged its value, it records a failure. Dropped between two polls, the call was
+/// cancelled.
+pub struct Guard<'a> {
+    permit: Permit<'a>,
+    function: Option<&'static FunctionSettings>,
+    in_body: bool,
+}
+
+impl<'a> Guard<'a> {
+    #[inline]
+    pub(crate) fn enter(
+        breaker: Handle<'a>,
+        function: Option<&'static FunctionSettings>,
+        in_body: bool,
+    ) -> Result<Self, CallNotPermitted> {
+        Ok(Self {
+            permit: Permit::new(breaker)?,
+            function,
+            in_body,
+        })
+    }
+
+    /// The call ended like this.
+    #[inline]
+    pub fn finish(mut self, outcome: Outcome) {
+        self.permit.end(outcome);
+    }
+
+    /// Polls the body of an async call.
+    #[inline]
+    pub fn poll<F: Future>(&mut self, body: Pin<&mut F>, cx: &mut Context<'_>) -> Poll<F::Output> {
+        self.in_body = true;
+        let polled = body.poll(cx);
+        // Once the body is done, only judging its value can go wrong, and that is a failure too.
+        self.in_body = polled.is_ready();
+        polled
+    }
+}
+
+#[cfg(feature = "tokio")]
+mod timeout {
+    use std::future::Future;
+    use std::pin::Pin;
+    use std::task::{Context, Poll};
+    use std::time::Duration;
+
+    use super::Guard;
+    use crate::clock::Sleep;
+    use crate::error::TimedOut;
+    use crate::outcome::Outcome;
+
+    impl Guard<'_> {
+        fn timeout(&self) -> Duration {
+            self.function
+                .and_then(|function| function.timeout)
+                .unwrap_or(Duration::MAX)
+        }
+
+        /// Polls the body, then the timeout; `None` when that is over. The timer is set when the
+        /// body first has to wait, so a call that never waits costs none.
+        pub fn poll_timeout<F: Future>(
+            &mut self,
+            body: Pin<&mut F>,
+            mut sleep: Pin<&mut Option<Sleep>>,
+            cx: &mut Context<'_>,
+        ) -> Poll<Option<F::Output>> {
+            if let Poll::Ready(value) = self.poll(body, cx) {
+                return Poll::Ready(Some(value));
+            }
+            if sleep.is_none() {
+                let timer = self.permit.breaker().clock.sleep(self.timeout());
+                sleep.set(Some(timer));
+            }
+            match sleep.as_pin_mut() {
+                Some(sleep) => sleep.poll(cx).map(|()| None),
+                None => Poll::Pending,
+            }
+        }
+
+        /// The call was dropped at its timeout.
+        pub fn timed_out(mut self) -> TimedOut {
+            self.permit.breaker().count_timeout();
+            let timed_out = TimedOut {
+                name: self.permit.breaker().name.clone(),
+                after: self.timeout(),
+            };
+            self.permit.end(Outcome::Failure);
+            timed_out
+        }
+    }
+}
+
+impl Drop for Guard<'_> {
+    fn drop(&mut self) {
+        if self.in_body {
+            self.permit.end(Outcome::Failure);
+        } else if let Some(on_cancel) = self.function.and_then(|function| function.on_cancel) {
+            self.permit.cancel(on_cancel);
+        }
+        // Else the permit's own drop does what the configuration says.
+    }
+}
+
+/// Every error is a failure.
+fn judge<T, E>(result: &Result<T, E>) -> Outcome {
+    if result.is_ok() {
+        Outcome::Success
+    } else {
+        Outcome::Failure
+    }
+}
+
+impl CircuitBreaker {
+    /// Runs `call` if the breaker permits it. Every `Err` is a failure; to classify, use
+    /// [`call_with`](Self::call_with). A panic is recorded as a failure and goes on.
+    ///
+    /// # Errors
+    ///
+    /// [`CallError::NotPermitted`] if `call` did not run, [`CallError::Failed`] with its error if
+    /// it did.
+    pub fn call<T, E>(&self, call: impl FnOnce() -> Result<T, E>) -> Result<T, CallError<E>> {
+        self.call_with(judge, call)
+    }
+
+    /// The same as [`call`](Self::call), with the outcome as `judge` sees it. A `judge` that
+    /// panics makes the call a failure, and the panic goes on.
+    ///
+    /// ```
+    /// use cb_runtime::{Outcome, Registry};
+    ///
+    /// let breaker = Registry::new().get_or_create("stock");
+    /// let result = breaker.call_with(
+    ///     |result: &Result<(), &str>| match result {
+    ///         Ok(()) => Outcome::Success,
+    ///         Err(error) if *error == "out of stock" => Outcome::Ignored,
+    ///         Err(_) => Outcome::Failure,
+    ///     },
+    ///     || Err("out of stock"),
+    /// );
+    /// assert!(result.is_err());
+    /// assert_eq!(breaker.snapshot().calls, 0);
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As for [`call`](Self::call); an ignored error is returned all the same.
+    pub fn call_with<T, E>(
+        &self,
+        judge: impl FnOnce(&Result<T, E>) -> Outcome,
+        call: impl FnOnce() -> Result<T, E>,
+    ) -> Result<T, CallError<E>> {
+        let guard = Guard::enter(Handle::Borrowed(&self.inner), None, true)?;
+        let result = call();
+        guard.finish(judge(&result));
+        result.map_err(CallError::Failed)
+    }
+
+    /// Runs the future if the breaker permits it, which is asked at the first poll. Every `Err` is
+    /// a failure.
+    ///
+    /// # Errors
+    ///
+    /// As for [`call`](Self::call).
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the returned future drops `call`, and follows the configuration's `on_cancel`:
+    /// by default the call counts as slow if it had run past `slow`, and otherwise not at all.
+    /// The permit is given back.
+    pub async fn call_async<T, E>(
+        &self,
+        call: impl Future<Output = Result<T, E>>,
+    ) -> Result<T, CallError<E>> {
+        self.call_async_with(judge, call).await
+    }
+
+    /// The same as [`call_async`](Self::call_async), with the outcome as `judge` sees it.
+    ///
+    /// # Errors
+    ///
+    /// As for [`call`](Self::call).
+    ///
+    /// # Cancel safety
+    ///
+    /// As for [`call_async`](Self::call_async).
+    pub async fn call_async_with<T, E>(
+        &self,
+        judge: impl FnOnce(&Result<T, E>) -> Outcome,
+        call: impl Future<Output = Result<T, E>>,
+    ) -> Result<T, CallError<E>> {
+        let mut guard = Guard::enter(Handle::Borrowed(&self.inner), None, false)?;
+        let mut call = pin!(call);
+        let result = poll_fn(|cx| guard.poll(call.as_mut(), cx)).await;
+        guard.finish(judge(&result));
+        result.map_err(CallError::Failed)
+    }
+}

@@ -1,0 +1,164 @@
+//! Monotonic time, in nanoseconds. Wall time never decides anything.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use once_cell::sync::Lazy;
+
+#[cfg(feature = "tokio")]
+mod sleep;
+#[cfg(feature = "tokio")]
+pub use sleep::Sleep;
+
+/// A point in time: nanoseconds since the clock's origin. 2^64 ns are 584 years.
+pub(crate) type Nanos = u64;
+
+/// The origin of every system clock in the process, so that their readings compare.
+static ORIGIN: Lazy<Instant> = Lazy::new(Instant::now);
+
+/// Whole nanoseconds of a duration; what does not fit becomes the maximum, which means "for ever".
+pub(crate) const fn nanos(duration: Duration) -> Nanos {
+    let n = duration.as_nanos();
+    if n > Nanos::MAX as u128 {
+        Nanos::MAX
+    } else {
+        #[allow(clippy::cast_possible_truncation)] // compared just above
+        {
+            n as Nanos
+        }
+    }
+}
+
+/// The one source of time of a breaker: durations of calls, windows, waits and limits.
+///
+/// Either the system's monotonic clock, or a [`TestClock`] that moves only when told to. A clock
+/// belongs to a registry, and all breakers of that registry use it.
+#[derive(Clone)]
+pub struct Clock(Source);
+
+#[derive(Clone)]
+enum Source {
+    System,
+    Test(TestClock),
+}
+
+impl Clock {
+    /// The system's monotonic clock. It is not affected by changes of the wall time.
+    #[must_use]
+    pub fn system() -> Self {
+        Self(Source::System)
+    }
+
+    /// Time since the clock's origin. For a system clock that is the first use of one in the
+    /// process.
+    #[must_use]
+    pub fn elapsed(&self) -> Duration {
+        Duration::from_nanos(self.now())
+    }
+
+    #[inline]
+    pub(crate) fn now(&self) -> Nanos {
+        match &self.0 {
+            Source::System => nanos(ORIGIN.elapsed()),
+            Source::Test(clock) => clock.now(),
+        }
+    }
+}
+
+impl Default for Clock {
+    fn default() -> Self {
+        Self::system()
+    }
+}
+
+impl From<&TestClock> for Clock {
+    fn from(clock: &TestClock) -> Self {
+        Self(Source::Test(clock.clone()))
+    }
+}
+
+impl fmt::Debug for Clock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            Source::System => f.write_str("Clock::System"),
+            Source::Test(clock) => clock.fmt(f),
+        }
+    }
+}
+
+/// A clock for tests: it stands still until [`advance`](TestClock::advance) moves it.
+///
+/// Clones share one time. What sleeps on the clock (a `timeout`, the registry's driver) is woken
+/// by `advance`, in the order of the deadlines.
+///
+/// ```
+/// use std::time::Duration;
+/// use cb_runtime::testing::TestClock;
+///
+/// let clock = TestClock::new();
+/// clock.advance(Duration::from_secs(10));
+/// assert_eq!(clock.elapsed(), Duration::from_secs(10));
+/// ```
+#[derive(Clone, Default)]
+pub struct TestClock {
+    shared: Arc<Shared>,
+}
+
+#[derive(Default)]
+struct Shared {
+    now: AtomicU64,
+    #[cfg(feature = "tokio")]
+    sleepers: sleep::Sleepers,
+}
+
+impl TestClock {
+    /// A clock that stands at its origin.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// A clock that stands at `elapsed` after its origin. Time windows have their buckets on a
+    /// grid that begins at the origin, so this chooses where on the grid a test begins.
+    #[must_use]
+    pub fn starting_at(elapsed: Duration) -> Self {
+        let clock = Self::default();
+        // Nobody else has the clock yet; publishing it to another thread orders this store.
+        clock.shared.now.store(nanos(elapsed), Ordering::Relaxed);
+        clock
+    }
+
+    /// Time since the origin.
+    #[must_use]
+    pub fn elapsed(&self) -> Duration {
+        Duration::from_nanos(self.now())
+    }
+
+    /// Moves the clock forward and wakes whoever slept until then. Saturates at 584 years.
+    pub fn advance(&self, by: Duration) {
+        // AcqRel pairs with the load in `now`: who sees the new time also sees what the advancing
+        // thread did before it moved the clock. The closure always answers `Some`.
+        let _ = self
+            .shared
+            .now
+            .fetch_update(Ordering::AcqRel, Ordering::Acquire, |now| {
+                Some(now.saturating_add(nanos(by)))
+            });
+        #[cfg(feature = "tokio")]
+        self.shared.sleepers.wake_due(self.now());
+    }
+
+    #[inline]
+    fn now(&self) -> Nanos {
+        // Pairs with the update in `advance`.
+        self.shared.now.load(Ordering::Acquire)
+    }
+}
+
+impl fmt::Debug for TestClock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("TestClock").field(&self.elapsed()).finish()
+    }
+}

@@ -1,0 +1,305 @@
+//! What a user can choose, the defaults, and how the layers become one whole.
+
+use std::fmt;
+use std::time::Duration;
+
+use crate::outcome::OnCancel;
+
+#[doc(hidden)]
+pub mod limits;
+mod percent;
+mod settings;
+
+pub(crate) use percent::Percent;
+pub(crate) use settings::{Settings, resolve};
+
+/// The calls that the rates are computed over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Window {
+    /// The last so many recorded calls: 1 to 1 000 000.
+    Calls(u32),
+    /// The calls recorded within this time: 100 ms to 24 h.
+    Time(Duration),
+}
+
+/// What a new breaker does. Applies at its creation only; later changes are made by
+/// [`CircuitBreaker`](crate::CircuitBreaker)'s operations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub enum Mode {
+    /// Starts CLOSED: protects.
+    #[default]
+    Enabled,
+    /// Records and reports, never rejects.
+    MetricsOnly,
+    /// Lets everything through, records nothing.
+    Disabled,
+    /// Rejects everything until told otherwise.
+    ForcedOpen,
+}
+
+/// Where a HALF_OPEN stay goes when it has lasted `half_open_max_wait` without a decision.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub enum MaxWaitState {
+    /// CLOSED if at least one probe returned and no rate over those that returned is reached,
+    /// else OPEN.
+    #[default]
+    Decide,
+    /// OPEN.
+    Open,
+    /// CLOSED.
+    Closed,
+}
+
+/// A set of choices for a circuit breaker. What is not chosen is left to the layer below:
+/// built-in defaults, then the registry's default, then the template, then the attribute.
+///
+/// | setting | range | default |
+/// |---|---|---|
+/// | `window` | 1–1 000 000 calls, or 100 ms–24 h | 30 s |
+/// | `buckets` | 1–600, each at least 10 ms; time windows only | the window's seconds, 10–60 |
+/// | `min_calls` | from 1, at most a window of calls | 10, or the window if that is smaller |
+/// | `failure_rate` | above 0, up to 100 % | 50 |
+/// | `slow` | above 0 | off |
+/// | `slow_rate` | above 0, up to 100 % | 50 |
+/// | `failure_count` | from 1 | off |
+/// | `consecutive_failures` | 1–1 000 000 | 10 |
+/// | `on_cancel` | | [`OnCancel::Slow`] |
+/// | `wait` | above 0; acts as at least 1 ms | 10 s |
+/// | `wait_multiplier` | 1–100; needs `wait_max` | off |
+/// | `wait_max` | at least `wait` | off |
+/// | `auto_half_open` | | false |
+/// | `half_open_calls` | 1–1000 | 5 |
+/// | `half_open_max_wait` | above 0 | 30 s, or twice the function's `timeout` if that is more |
+/// | `half_open_max_wait_state` | | [`MaxWaitState::Decide`] |
+/// | `mode` | | [`Mode::Enabled`] |
+///
+/// ```
+/// use std::time::Duration;
+/// use cb_runtime::{Config, Window};
+///
+/// let config = Config::new()
+///     .window(Window::Calls(50))
+///     .min_calls(20)
+///     .slow(Duration::from_secs(2));
+/// config.validate().unwrap();
+///
+/// let error = Config::new().window(Window::Calls(5)).min_calls(10).validate().unwrap_err();
+/// assert_eq!(error.field(), "min_calls");
+/// ```
+#[derive(Clone, Debug, PartialEq, Default)]
+#[must_use]
+pub struct Config {
+    pub(crate) window: Option<Window>,
+    pub(crate) buckets: Option<u32>,
+    pub(crate) min_calls: Option<u32>,
+    pub(crate) failure_rate: Option<f64>,
+    pub(crate) slow: Option<Option<Duration>>,
+    pub(crate) slow_rate: Option<f64>,
+    pub(crate) failure_count: Option<Option<u32>>,
+    pub(crate) consecutive_failures: Option<Option<u32>>,
+    pub(crate) on_cancel: Option<OnCancel>,
+    pub(crate) wait: Option<Duration>,
+    pub(crate) wait_multiplier: Option<f64>,
+    pub(crate) wait_max: Option<Option<Duration>>,
+    pub(crate) auto_half_open: Option<bool>,
+    pub(crate) half_open_calls: Option<u32>,
+    pub(crate) deciding_probes: Option<u32>,
+    pub(crate) half_open_max_wait: Option<Option<Duration>>,
+    pub(crate) half_open_max_wait_state: Option<MaxWaitState>,
+    pub(crate) mode: Option<Mode>,
+}
+
+/// Calls `$then!` with every field of [`Config`], so that no list of them can forget one.
+macro_rules! each_field {
+    ($then:ident) => {
+        $then!(
+            window,
+            buckets,
+            min_calls,
+            failure_rate,
+            slow,
+            slow_rate,
+            failure_count,
+            consecutive_failures,
+            on_cancel,
+            wait,
+            wait_multiplier,
+            wait_max,
+            auto_half_open,
+            half_open_calls,
+            deciding_probes,
+            half_open_max_wait,
+            half_open_max_wait_state,
+            mode
+        )
+    };
+}
+
+/// Setters that take a value as it is.
+macro_rules! setters {
+    ($($(#[$doc:meta])* $name:ident: $ty:ty;)*) => {$(
+        $(#[$doc])*
+        pub const fn $name(mut self, $name: $ty) -> Self {
+            self.$name = Some($name);
+            self
+        }
+    )*};
+}
+
+/// Setters of what can be off, with the one that says so.
+macro_rules! optional_setters {
+    ($($(#[$doc:meta])* $name:ident: $ty:ty, $off:ident;)*) => {$(
+        $(#[$doc])*
+        pub const fn $name(mut self, $name: $ty) -> Self {
+            self.$name = Some(Some($name));
+            self
+        }
+
+        #[doc = concat!("Turns [`", stringify!($name), "`](Self::", stringify!($name), ") off, also where a layer below has it.")]
+        pub const fn $off(mut self) -> Self {
+            self.$name = Some(None);
+            self
+        }
+    )*};
+}
+
+impl Config {
+    /// Nothing chosen.
+    pub const fn new() -> Self {
+        macro_rules! nothing {
+            ($($field:ident),*) => { Self { $($field: None),* } };
+        }
+        each_field!(nothing)
+    }
+
+    /// Resilience4j 2.4.0's own defaults, to the letter: the last 100 calls, at least 100 of them,
+    /// 50 % failures or 100 % slower than 60 s, a wait of 60 s, 10 probes, no limit on HALF_OPEN.
+    ///
+    /// The template `"resilience4j"` of every registry. With these a dependency called less than
+    /// 100 times is not protected at all.
+    pub const fn resilience4j() -> Self {
+        Self::new()
+            .window(Window::Calls(100))
+            .min_calls(100)
+            .failure_rate(50.0)
+            .slow(Duration::from_secs(60))
+            .slow_rate(100.0)
+            .failure_count_off()
+            .consecutive_failures_off()
+            .on_cancel(OnCancel::Ignore)
+            .wait(Duration::from_secs(60))
+            .auto_half_open(false)
+            .half_open_calls(10)
+            .half_open_max_wait_off()
+            .half_open_max_wait_state(MaxWaitState::Open)
+    }
+
+    setters! {
+        /// The calls that the rates are computed over.
+        window: Window;
+        /// Into how many buckets a time window is divided; a call leaves the window with its
+        /// whole bucket.
+        buckets: u32;
+        /// No rate is judged over fewer calls than this.
+        min_calls: u32;
+        /// Opens when this percentage of the window's calls failed, or more.
+        failure_rate: f64;
+        /// Opens when this percentage of the window's calls was slow, or more. Needs `slow`.
+        slow_rate: f64;
+        /// What becomes of calls that are dropped before they end.
+        on_cancel: OnCancel;
+        /// Time in OPEN before the first probe. `Duration::MAX` means for ever.
+        wait: Duration;
+        /// Each opening in a row waits this many times as long as the one before, rounded down
+        /// to whole milliseconds; 1 is off. Closing starts over.
+        wait_multiplier: f64;
+        /// Become HALF_OPEN when the wait ends rather than at the next call after that.
+        auto_half_open: bool;
+        /// Probes in one HALF_OPEN stay. With a smaller `min_calls`, that many decide.
+        half_open_calls: u32;
+        /// Where a HALF_OPEN stay goes that reached `half_open_max_wait`.
+        half_open_max_wait_state: MaxWaitState;
+        /// What a new breaker does.
+        mode: Mode;
+    }
+
+    optional_setters! {
+        /// A call that takes longer is slow, whatever its result.
+        slow: Duration, slow_off;
+        /// Opens at this many failures within the window, whatever the rate.
+        failure_count: u32, failure_count_off;
+        /// Opens at this many failures in a row. Needs no minimum and nothing ages, so it also
+        /// protects what is called too rarely for a rate.
+        consecutive_failures: u32, consecutive_failures_off;
+        /// The longest wait.
+        wait_max: Duration, wait_max_off;
+        /// The longest HALF_OPEN stay.
+        half_open_max_wait: Duration, half_open_max_wait_off;
+    }
+
+    /// For the replay of recorded traces only: Resilience4j lowers a minimum above the window in
+    /// CLOSED but not in HALF_OPEN, which no configuration here can say.
+    #[doc(hidden)]
+    pub const fn __deciding_probes(mut self, probes: u32) -> Self {
+        self.deciding_probes = Some(probes);
+        self
+    }
+
+    /// Checks ranges and contradictions, as if this were the only layer above the built-in
+    /// defaults.
+    ///
+    /// # Errors
+    ///
+    /// The first setting that is out of its range or contradicts another one.
+    pub fn validate(&self) -> Result<(), crate::ConfigError> {
+        resolve(self, None).map(drop)
+    }
+
+    /// The choices of both; where both chose, `later` wins.
+    pub(crate) fn overlay(&self, later: &Self) -> Self {
+        macro_rules! overlay {
+            ($($field:ident),*) => {
+                Self { $($field: later.$field.or(self.$field)),* }
+            };
+        }
+        each_field!(overlay)
+    }
+
+    /// The names of the chosen settings with their values, for reports.
+    pub(crate) fn chosen(&self) -> Vec<(&'static str, String)> {
+        let mut chosen = Vec::new();
+        macro_rules! list {
+            ($($field:ident),*) => {$(
+                if let Some(value) = &self.$field {
+                    chosen.push((stringify!($field), Shown(value).to_string()));
+                }
+            )*};
+        }
+        each_field!(list);
+        chosen
+    }
+
+    /// Whether nothing was chosen that belongs to the breaker rather than to one function.
+    pub(crate) fn sets_no_policy(&self) -> bool {
+        Self {
+            on_cancel: None,
+            ..self.clone()
+        } == Self::new()
+    }
+}
+
+/// Values as the reports write them: `off` for what is off, no `Some`.
+struct Shown<'a, T>(&'a T);
+
+impl<T: fmt::Debug> fmt::Display for Shown<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = format!("{:?}", self.0);
+        f.write_str(match text.as_str() {
+            "None" => "off",
+            text => text
+                .strip_prefix("Some(")
+                .and_then(|t| t.strip_suffix(')'))
+                .unwrap_or(text),
+        })
+    }
+}

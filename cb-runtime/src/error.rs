@@ -1,0 +1,283 @@
+//! What a caller can be told.
+
+use std::error::Error;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::config::limits::Refused;
+use crate::state::State;
+
+/// The name of a breaker: a literal of the program, or made at run time.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) enum Name {
+    Static(&'static str),
+    Shared(Arc<str>),
+}
+
+impl Name {
+    pub(crate) fn as_str(&self) -> &str {
+        match self {
+            Self::Static(name) => name,
+            Self::Shared(name) => name,
+        }
+    }
+}
+
+impl fmt::Debug for Name {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.as_str().fmt(f)
+    }
+}
+
+/// Why a call was not permitted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Reason {
+    /// OPEN: the downstream is taken to be down until the wait is over.
+    Open,
+    /// FORCED_OPEN: somebody closed the road by hand.
+    ForcedOpen,
+    /// HALF_OPEN, and all probes of this stay are given out.
+    HalfOpenFull,
+}
+
+/// The breaker refused the call; the guarded function did not run.
+#[derive(Clone, PartialEq, Eq)]
+pub struct CallNotPermitted {
+    pub(crate) name: Name,
+    pub(crate) reason: Reason,
+    pub(crate) retry_after: Option<Duration>,
+}
+
+impl CallNotPermitted {
+    /// The breaker's name.
+    #[must_use]
+    pub fn breaker(&self) -> &str {
+        self.name.as_str()
+    }
+
+    /// Why.
+    #[must_use]
+    pub fn reason(&self) -> Reason {
+        self.reason
+    }
+
+    /// How long until a probe is let through: `Some` in OPEN, unless it waits for ever. A call made
+    /// exactly then is admitted, if no other one comes first.
+    #[must_use]
+    pub fn retry_after(&self) -> Option<Duration> {
+        self.retry_after
+    }
+
+    /// `false`: retrying at once is what the breaker exists to prevent. For retry libraries that
+    /// ask.
+    #[must_use]
+    pub fn is_retryable(&self) -> bool {
+        false
+    }
+}
+
+impl fmt::Debug for CallNotPermitted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CallNotPermitted")
+            .field("breaker", &self.name)
+            .field("reason", &self.reason)
+            .field("retry_after", &self.retry_after)
+            .finish()
+    }
+}
+
+impl fmt::Display for CallNotPermitted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "circuit breaker `{}` ", self.breaker())?;
+        match (self.reason, self.retry_after) {
+            (Reason::Open, Some(wait)) => write!(f, "is open, next probe in {wait:.1?}"),
+            (Reason::Open, None) => f.write_str("is open until it is told otherwise"),
+            (Reason::ForcedOpen, _) => f.write_str("is forced open"),
+            (Reason::HalfOpenFull, _) => {
+                f.write_str("is half-open and all its probes are under way")
+            }
+        }
+    }
+}
+
+impl Error for CallNotPermitted {}
+
+/// The call ran longer than its `timeout` and was dropped. Recorded as a failure.
+#[derive(Clone, PartialEq, Eq)]
+pub struct TimedOut {
+    pub(crate) name: Name,
+    pub(crate) after: Duration,
+}
+
+impl TimedOut {
+    /// The breaker's name.
+    #[must_use]
+    pub fn breaker(&self) -> &str {
+        self.name.as_str()
+    }
+
+    /// The timeout.
+    #[must_use]
+    pub fn after(&self) -> Duration {
+        self.after
+    }
+}
+
+impl fmt::Debug for TimedOut {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TimedOut")
+            .field("breaker", &self.name)
+            .field("after", &self.after)
+            .finish()
+    }
+}
+
+impl fmt::Display for TimedOut {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "call guarded by `{}` timed out after {:?}",
+            self.breaker(),
+            self.after
+        )
+    }
+}
+
+impl Error for TimedOut {}
+
+/// What a guarded call can end in besides its value: the result type of
+/// [`CircuitBreaker::call`](crate::CircuitBreaker::call), the reason that a
+/// `fallback_on = "failure"` function is given, and an error type for functions that have no other
+/// need for one of their own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum CallError<E> {
+    /// The breaker refused the call.
+    NotPermitted(CallNotPermitted),
+    /// The call ran into its timeout.
+    TimedOut(TimedOut),
+    /// The call failed with this error.
+    Failed(E),
+    /// The call returned a value that `failure_if` judged a failure.
+    FailedValue,
+}
+
+impl<E> From<CallNotPermitted> for CallError<E> {
+    fn from(rejection: CallNotPermitted) -> Self {
+        Self::NotPermitted(rejection)
+    }
+}
+
+impl<E> From<TimedOut> for CallError<E> {
+    fn from(timeout: TimedOut) -> Self {
+        Self::TimedOut(timeout)
+    }
+}
+
+impl<E: fmt::Display> fmt::Display for CallError<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotPermitted(rejection) => rejection.fmt(f),
+            Self::TimedOut(timeout) => timeout.fmt(f),
+            Self::Failed(error) => error.fmt(f),
+            Self::FailedValue => f.write_str("the returned value was judged a failure"),
+        }
+    }
+}
+
+impl<E: Error + 'static> Error for CallError<E> {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            Self::NotPermitted(rejection) => Some(rejection),
+            Self::TimedOut(timeout) => Some(timeout),
+            Self::Failed(error) => Some(error),
+            Self::FailedValue => None,
+        }
+    }
+}
+
+/// A setting that is out of its range or contradicts another one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ConfigError {
+    refused: Refused,
+    value: String,
+}
+
+impl ConfigError {
+    pub(crate) fn new(refused: Refused, value: String) -> Self {
+        Self { refused, value }
+    }
+
+    /// The setting, as the attribute writes it.
+    #[must_use]
+    pub fn field(&self) -> &'static str {
+        self.refused.field
+    }
+
+    /// The value that was refused.
+    #[must_use]
+    pub fn value(&self) -> &str {
+        &self.value
+    }
+
+    /// What is allowed, in words.
+    #[must_use]
+    pub fn allowed(&self) -> &'static str {
+        self.refused.allowed
+    }
+}
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "`{}` is {}, but must be {}",
+            self.field(),
+            self.value,
+            self.allowed()
+        )
+    }
+}
+
+impl Error for ConfigError {}
+
+/// A manual operation that the present state does not allow: CLOSED to HALF_OPEN, METRICS_ONLY to
+/// OPEN, METRICS_ONLY to HALF_OPEN. Nothing has changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct IllegalTransition {
+    pub(crate) from: State,
+    pub(crate) to: State,
+}
+
+impl IllegalTransition {
+    /// The state the breaker is in.
+    #[must_use]
+    pub fn from(&self) -> State {
+        self.from
+    }
+
+    /// The state that was asked for.
+    #[must_use]
+    pub fn to(&self) -> State {
+        self.to
+    }
+}
+
+impl fmt::Display for IllegalTransition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "a circuit breaker cannot go from {} to {} by hand",
+            self.from, self.to
+        )?;
+        if self.from == State::MetricsOnly {
+            f.write_str("; close it first")
+        } else {
+            f.write_str("; open it first")
+        }
+    }
+}
+
+impl Error for IllegalTransition {}

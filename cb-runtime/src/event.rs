@@ -1,0 +1,241 @@
+//! What happened to a breaker.
+
+use std::fmt;
+use std::time::Duration;
+
+use crate::conflict::Conflict;
+use crate::error::{Name, Reason};
+
+use crate::state::State;
+
+/// Something that happened to a breaker.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Event {
+    pub(crate) breaker: Name,
+    /// When, on the breaker's clock. A transition that was due earlier than it was noticed has the
+    /// time at which it was due.
+    pub at: Duration,
+    /// The stay it belongs to; for a transition, the new one.
+    pub generation: u64,
+    /// What.
+    pub kind: EventKind,
+}
+
+impl Event {
+    /// The breaker's name.
+    #[must_use]
+    pub fn breaker(&self) -> &str {
+        self.breaker.as_str()
+    }
+}
+
+/// What happened.
+///
+/// Durations of calls are `None` where nothing needed them when the call began: they are measured
+/// only with `slow`, or while somebody has subscribed to [`Interest::CALLS`].
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum EventKind {
+    /// A call was recorded as a success.
+    Success {
+        /// How long it took.
+        duration: Option<Duration>,
+    },
+    /// A call was recorded as a failure.
+    Error {
+        /// How long it took.
+        duration: Option<Duration>,
+    },
+    /// A call was classified as saying nothing about the downstream.
+    Ignored {
+        /// How long it took.
+        duration: Option<Duration>,
+    },
+    /// A call was dropped before it ended and is recorded as slow.
+    Cancelled {
+        /// How long it ran.
+        duration: Option<Duration>,
+    },
+    /// A call ended in a later stay than the one it was permitted in; it is not recorded.
+    Late,
+    /// A call was rejected.
+    NotPermitted {
+        /// Why.
+        reason: Reason,
+    },
+    /// The failure rate reached its limit. In METRICS_ONLY at most once a stay.
+    FailureRateExceeded {
+        /// In percent.
+        rate: f64,
+    },
+    /// The rate of slow calls reached its limit. In METRICS_ONLY at most once a stay.
+    SlowRateExceeded {
+        /// In percent.
+        rate: f64,
+    },
+    /// The breaker went from one state to another.
+    Transition {
+        /// The state it left.
+        from: State,
+        /// The state it is in now.
+        to: State,
+        /// Why.
+        cause: Cause,
+    },
+    /// The breaker was reset by hand.
+    Reset,
+    /// So many rounds of OPEN and HALF_OPEN fell due while nobody looked that they were counted
+    /// rather than published.
+    CyclesSkipped {
+        /// How many rounds.
+        cycles: u64,
+    },
+    /// The breaker's configuration is in conflict with itself; see
+    /// [`Registry::conflicts`](crate::Registry::conflicts).
+    Conflict(Conflict),
+}
+
+impl EventKind {
+    pub(crate) fn class(&self) -> Interest {
+        match self {
+            Self::Success { .. }
+            | Self::Error { .. }
+            | Self::Ignored { .. }
+            | Self::Cancelled { .. }
+            | Self::Late
+            | Self::NotPermitted { .. } => Interest::CALLS,
+            _ => Interest::TRANSITIONS,
+        }
+    }
+}
+
+/// Why a breaker changed its state, with the figures of that moment. Displays as a phrase.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Cause {
+    /// The failure rate reached its limit.
+    FailureRate {
+        /// Failed calls in the window, or failed probes.
+        failed: u32,
+        /// Calls in the window, or probes that returned.
+        calls: u32,
+        /// The limit in percent.
+        limit: f64,
+    },
+    /// The rate of slow calls reached its limit.
+    SlowRate {
+        /// Slow calls in the window, or slow probes.
+        slow: u32,
+        /// Calls in the window, or probes that returned.
+        calls: u32,
+        /// The limit in percent.
+        limit: f64,
+    },
+    /// That many calls in the window failed.
+    FailureCount {
+        /// Failed calls in the window.
+        failed: u32,
+        /// The limit.
+        limit: u32,
+    },
+    /// That many calls in a row failed.
+    ConsecutiveFailures {
+        /// How many.
+        failures: u32,
+    },
+    /// The wait in OPEN was over.
+    WaitOver,
+    /// The probes did not reach a limit.
+    ProbesSucceeded {
+        /// Probes that returned.
+        returned: u32,
+        /// How many of them failed.
+        failed: u32,
+    },
+    /// HALF_OPEN lasted for `half_open_max_wait` without a decision.
+    HalfOpenMaxWait {
+        /// Probes that had returned.
+        returned: u32,
+    },
+    /// Somebody said so.
+    Manual,
+}
+
+impl fmt::Display for Cause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::FailureRate {
+                failed,
+                calls,
+                limit,
+            } => write!(
+                f,
+                "{failed} of {calls} calls failed ({}%), `failure_rate` is {limit}%",
+                rounded(failed, calls)
+            ),
+            Self::SlowRate { slow, calls, limit } => write!(
+                f,
+                "{slow} of {calls} calls were slow ({}%), `slow_rate` is {limit}%",
+                rounded(slow, calls)
+            ),
+            Self::FailureCount { failed, limit } => {
+                write!(
+                    f,
+                    "{failed} calls in the window failed, `failure_count` is {limit}"
+                )
+            }
+            Self::ConsecutiveFailures { failures } => {
+                write!(
+                    f,
+                    "{failures} calls in a row failed, as many as `consecutive_failures`"
+                )
+            }
+            Self::WaitOver => f.write_str("the wait is over"),
+            Self::ProbesSucceeded { returned, failed } => {
+                write!(f, "{returned} probes returned, {failed} of them failed")
+            }
+            Self::HalfOpenMaxWait { returned } => {
+                write!(
+                    f,
+                    "`half_open_max_wait` is over, {returned} probes returned"
+                )
+            }
+            Self::Manual => f.write_str("by hand"),
+        }
+    }
+}
+
+pub(crate) fn percent(part: u32, whole: u32) -> f64 {
+    if whole == 0 {
+        0.0
+    } else {
+        f64::from(part) * 100.0 / f64::from(whole)
+    }
+}
+
+/// A percentage for people: two decimals at the most.
+pub(crate) fn rounded(part: u32, whole: u32) -> f64 {
+    (percent(part, whole) * 100.0).round() / 100.0
+}
+
+/// Which events a subscriber wants. Per-call events are not even made while nobody wants them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Interest(u8);
+
+impl Interest {
+    /// Transitions, resets, exceeded rates, skipped rounds and conflicts.
+    pub const TRANSITIONS: Self = Self(1);
+    /// Outcomes, late outcomes and rejections: one event for each call.
+    pub const CALLS: Self = Self(2);
+    /// Everything.
+    pub const ALL: Self = Self(3);
+
+    pub(crate) fn bits(self) -> u8 {
+        self.0
+    }
+
+    pub(crate) fn covers(self, other: Self) -> bool {
+        self.0 & other.0 != 0
+    }
+}

@@ -1,0 +1,255 @@
+//! Why a breaker is in its state, in words.
+
+use std::fmt;
+use std::time::Duration;
+
+use crate::config::{MaxWaitState, Settings, Window};
+use crate::event::{Cause, rounded};
+use crate::snapshot::Snapshot;
+use crate::state::State;
+
+/// A breaker's own account of its state: `Display` is a few lines for a person.
+///
+/// The first line is the state and why; in CLOSED each rule follows with how far it is from
+/// opening the breaker, in OPEN when a probe is let through, in HALF_OPEN how far the probes are.
+#[derive(Clone, Debug)]
+pub struct Explanation {
+    text: String,
+}
+
+impl Explanation {
+    pub(crate) fn new(snapshot: &Snapshot, opened: Option<Cause>, settings: &Settings) -> Self {
+        let mut text = Text {
+            lines: vec![],
+            now: snapshot,
+            settings,
+        };
+        text.write(opened);
+        Self {
+            text: text.lines.join("\n"),
+        }
+    }
+}
+
+impl fmt::Display for Explanation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+struct Text<'a> {
+    lines: Vec<String>,
+    now: &'a Snapshot,
+    settings: &'a Settings,
+}
+
+impl Text<'_> {
+    fn write(&mut self, opened: Option<Cause>) {
+        let now = self.now;
+        let since = Seconds(now.in_state_for);
+        self.lines
+            .push(format!("`{}` is {} for {since}.", now.name, now.state));
+        match now.state {
+            State::Closed => self.rules("would open it"),
+            State::MetricsOnly => {
+                self.say("It records and reports but never rejects.".into());
+                self.rules("would open it if it were enabled");
+            }
+            State::Open => self.open(opened),
+            State::HalfOpen => self.half_open(opened),
+            State::ForcedOpen => {
+                let rejected = now.not_permitted;
+                self.say(format!(
+                    "It rejects every call ({rejected} so far) until it is closed by hand."
+                ));
+            }
+            State::Disabled => {
+                self.say(
+                    "It permits every call and records none until it is enabled by hand.".into(),
+                );
+            }
+        }
+        if now.late > 0 {
+            self.say(format!(
+                "Calls that ended after the stay they began in, and count nowhere: {}.",
+                now.late
+            ));
+        }
+    }
+
+    fn say(&mut self, line: String) {
+        self.lines.push(format!("  {line}"));
+    }
+
+    /// Each rule that is armed, with the figure, the limit and what is missing.
+    fn rules(&mut self, verb: &str) {
+        let (now, settings) = (self.now, self.settings);
+        let window = match settings.window {
+            Window::Calls(calls) => format!("the last {calls} calls"),
+            Window::Time(time) => format!("the last {}", Seconds(time)),
+        };
+        if now.calls < settings.min_calls {
+            self.say(format!(
+                "No rate is judged: {window} hold {} recorded calls, `min_calls` is {}.",
+                now.calls, settings.min_calls
+            ));
+            if now.failed > 0 {
+                self.say(format!("{} of them failed.", now.failed));
+            }
+        } else {
+            let limit = settings.failure_rate.value();
+            self.say(format!(
+                "failure_rate: {} of {} calls in {window} failed ({}%); {limit}% {verb}.",
+                now.failed,
+                now.calls,
+                rounded(now.failed, now.calls)
+            ));
+            if let Some(slow) = settings.slow {
+                self.say(format!(
+                    "slow_rate: {} of {} calls took longer than {} ({}%); {}% {verb}.",
+                    now.slow,
+                    now.calls,
+                    Seconds(Duration::from_nanos(slow)),
+                    rounded(now.slow, now.calls),
+                    settings.slow_rate.value()
+                ));
+            }
+        }
+        if settings.slow.is_none() {
+            self.say("slow calls are not noticed: `slow` is off.".into());
+        }
+        if let Some(limit) = settings.failure_count {
+            self.say(format!(
+                "failure_count: {} failures in {window}; {limit} {verb}.",
+                now.failed
+            ));
+        }
+        match settings.consecutive_failures {
+            Some(limit) => self.say(format!(
+                "consecutive_failures: {} in a row; {limit} {verb}.",
+                now.consecutive_failures
+            )),
+            None if now.calls < settings.min_calls && settings.failure_count.is_none() => {
+                self.say("`consecutive_failures` is off, so nothing else would open it.".into());
+            }
+            None => {}
+        }
+        if now.ignored > 0 {
+            self.say(format!(
+                "Ignored calls, which count nowhere: {}.",
+                now.ignored
+            ));
+        }
+    }
+
+    fn open(&mut self, opened: Option<Cause>) {
+        let now = self.now;
+        if let Some(cause) = opened {
+            self.say(format!("It opened because: {cause}."));
+        }
+        let attempt = now.attempt.max(1);
+        match (now.retry_after, now.wait) {
+            (Some(rest), Some(wait)) if rest < FOREVER => {
+                let wait = Seconds(wait);
+                if rest.is_zero() {
+                    self.say(format!(
+                        "The wait of {wait} is over; the next call is let through as a probe."
+                    ));
+                } else if self.settings.auto_half_open {
+                    self.say(format!(
+                        "It becomes HALF_OPEN in {} (wait {wait}, opening {attempt} in a row).",
+                        Seconds(rest)
+                    ));
+                } else {
+                    self.say(format!(
+                        "The first call in {} or later is a probe (wait {wait}, opening {attempt} in a row).",
+                        Seconds(rest)
+                    ));
+                }
+            }
+            _ => self.say("It waits until it is told otherwise: `wait` has no end.".into()),
+        }
+        self.say(format!("{} rejected so far.", Calls(now.not_permitted)));
+    }
+
+    fn half_open(&mut self, opened: Option<Cause>) {
+        let now = self.now;
+        if let Some(cause) = opened {
+            self.say(format!("It was opened because: {cause}."));
+        }
+        if let Some(probes) = now.probes {
+            self.say(format!(
+                "{} of {} probes returned ({} failed, {} slow), {} are under way; {} decide.",
+                probes.returned,
+                probes.permitted,
+                now.failed,
+                now.slow,
+                probes.in_flight,
+                probes.deciding
+            ));
+            self.say(format!(
+                "It opens again if {}% of them fail{}, else it closes.",
+                self.settings.failure_rate.value(),
+                if self.settings.slow.is_some() {
+                    format!(" or {}% are slow", self.settings.slow_rate.value())
+                } else {
+                    String::new()
+                }
+            ));
+        }
+        match self.settings.half_open_max_wait.map(Duration::from_nanos) {
+            Some(limit) if limit < FOREVER => {
+                let rest = Seconds(limit.saturating_sub(now.in_state_for));
+                let to = match self.settings.half_open_max_wait_state {
+                    MaxWaitState::Decide => "those that have returned decide",
+                    MaxWaitState::Open => "it opens",
+                    MaxWaitState::Closed => "it closes",
+                };
+                self.say(format!(
+                    "In {rest} at the latest (`half_open_max_wait`) {to}."
+                ));
+            }
+            _ => self.say("It waits for them without limit: `half_open_max_wait` is off.".into()),
+        }
+        if now.not_permitted > 0 {
+            self.say(format!("{} rejected so far.", Calls(now.not_permitted)));
+        }
+    }
+}
+
+/// Waits beyond this have no end that matters: 73 years, as far as a deadline reaches.
+const FOREVER: Duration = Duration::from_secs(73 * 365 * 86_400);
+
+/// So many calls.
+struct Calls(u64);
+
+impl fmt::Display for Calls {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} call{}", self.0, if self.0 == 1 { "" } else { "s" })
+    }
+}
+
+/// A duration as a person reads it: to the millisecond, and no digits for their own sake.
+struct Seconds(Duration);
+
+impl fmt::Display for Seconds {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ms = self.0.as_millis();
+        if ms == 0 {
+            f.write_str("0s")
+        } else if ms < 1000 {
+            write!(f, "{ms}ms")
+        } else if ms % 1000 == 0 && ms < 120_000 {
+            write!(f, "{}s", ms / 1000)
+        } else if ms < 120_000 {
+            write!(f, "{:.1}s", self.0.as_secs_f64())
+        } else {
+            let s = self.0.as_secs();
+            match (s / 86_400, s / 3600 % 24, s / 60 % 60, s % 60) {
+                (0, 0, m, s) => write!(f, "{m}m {s}s"),
+                (0, h, m, _) => write!(f, "{h}h {m}m"),
+                (d, h, _, _) => write!(f, "{d}d {h}h"),
+            }
+        }
+    }
+}

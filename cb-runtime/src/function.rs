@@ -1,0 +1,31 @@
+//! What is known of an annotated function besides its breaker.
+
+use std::fmt;
+use std::time::Duration;
+
+use crate::outcome::OnCancel;
+
+/// Where an annotated function stands. In the order of module and line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Place {
+    /// The path of its module.
+    pub module: &'static str,
+    /// Its line.
+    pub line: u32,
+    /// Its file.
+    pub file: &'static str,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{} (in {})", self.file, self.line, self.module)
+    }
+}
+
+/// What belongs to one function rather than to its breaker.
+pub struct FunctionSettings {
+    /// The call is dropped when it has run for so long.
+    pub timeout: Option<Duration>,
+    /// Wins over the breaker's.
+    pub on_cancel: Option<OnCancel>,
+}

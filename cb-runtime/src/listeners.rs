@@ -1,0 +1,262 @@
+//! Events on their way, in order, to whoever wants to hear them.
+//!
+//! An event is put into its breaker's queue where it happens; for transitions that is under the
+//! breaker's lock, so the queue's order is theirs. It is delivered after the lock is gone, by the
+//! thread that caused it, or by the one that is delivering just then. So listeners hear one event
+//! at a time per breaker, may call back into it, and hold nobody up but the delivering thread.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Weak};
+
+use crate::event::{Event, Interest};
+use crate::sync::{AtomicU8, AtomicU64, Mutex, Ordering, lock};
+
+/// Per-call events waiting beyond this are dropped, and counted.
+const QUEUE_LIMIT: usize = 1024;
+
+type Listener = dyn Fn(&Event) + Send + Sync;
+
+struct Subscriber {
+    id: u64,
+    interest: Interest,
+    listener: Box<Listener>,
+}
+
+/// The subscribers of one breaker, or of a whole registry.
+#[derive(Default)]
+pub(crate) struct Hub {
+    /// The union of the subscribers' interests.
+    interest: AtomicU8,
+    subscribers: Mutex<Subscribers>,
+}
+
+#[derive(Default)]
+struct Subscribers {
+    next_id: u64,
+    list: Vec<Arc<Subscriber>>,
+}
+
+impl Hub {
+    pub(crate) fn subscribe(
+        self: &Arc<Self>,
+        interest: Interest,
+        listener: impl Fn(&Event) + Send + Sync + 'static,
+    ) -> Subscription {
+        let mut subscribers = lock(&self.subscribers);
+        let id = subscribers.next_id;
+        subscribers.next_id += 1;
+        subscribers.list.push(Arc::new(Subscriber {
+            id,
+            interest,
+            listener: Box::new(listener),
+        }));
+        self.update_interest(&subscribers);
+        Subscription {
+            hub: Arc::downgrade(self),
+            id,
+        }
+    }
+
+    pub(crate) fn clear(&self) {
+        // Dropped after the lock: a listener's destructor may be anything.
+        let dropped = {
+            let mut subscribers = lock(&self.subscribers);
+            let dropped = std::mem::take(&mut subscribers.list);
+            self.update_interest(&subscribers);
+            dropped
+        };
+        drop(dropped);
+    }
+
+    fn update_interest(&self, subscribers: &Subscribers) {
+        let union = subscribers
+            .list
+            .iter()
+            .fold(0, |all, one| all | one.interest.bits());
+        // Relaxed: a caller that has not seen the change yet behaves as if it had come a little
+        // earlier. The list itself is behind the mutex.
+        self.interest.store(union, Ordering::Relaxed);
+    }
+
+    #[inline]
+    fn wants(&self, interest: Interest) -> bool {
+        // Relaxed: see `update_interest`.
+        self.interest.load(Ordering::Relaxed) & interest.bits() != 0
+    }
+
+    pub(crate) fn deliver(&self, event: &Event) {
+        let interest = event.kind.class();
+        if !self.wants(interest) {
+            return;
+        }
+        let listeners: Vec<_> = lock(&self.subscribers)
+            .list
+            .iter()
+            .filter(|one| one.interest.covers(interest))
+            .cloned()
+            .collect();
+        for one in listeners {
+            // A listener's panic is its own affair: the panic hook has reported it.
+            let _ = catch_unwind(AssertUnwindSafe(|| (one.listener)(event)));
+        }
+    }
+}
+
+/// Keeps a listener registered; dropping it unregisters. A delivery that is under way in another
+/// thread may still end after the drop.
+#[must_use = "dropping the subscription unregisters the listener"]
+pub struct Subscription {
+    hub: Weak<Hub>,
+    id: u64,
+}
+
+impl Subscription {
+    /// Keeps the listener for as long as the breaker or the registry lives.
+    pub fn forever(mut self) {
+        self.hub = Weak::new();
+    }
+}
+
+impl Drop for Subscription {
+    fn drop(&mut self) {
+        if let Some(hub) = self.hub.upgrade() {
+            let dropped = {
+                let mut subscribers = lock(&hub.subscribers);
+                let position = subscribers.list.iter().position(|one| one.id == self.id);
+                let dropped = position.map(|position| subscribers.list.remove(position));
+                hub.update_interest(&subscribers);
+                dropped
+            };
+            drop(dropped);
+        }
+    }
+}
+
+impl fmt::Debug for Subscription {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Subscription")
+            .field("id", &self.id)
+            .finish_non_exhaustive()
+    }
+}
+
+/// One breaker's events on their way to the subscribers.
+pub(crate) struct Events {
+    own: Arc<Hub>,
+    registry: Arc<Hub>,
+    queue: Mutex<Queue>,
+    dropped: AtomicU64,
+}
+
+#[derive(Default)]
+struct Queue {
+    waiting: VecDeque<Event>,
+    delivering: bool,
+}
+
+impl Events {
+    pub(crate) fn new(registry: Arc<Hub>) -> Self {
+        Self {
+            own: Arc::default(),
+            registry,
+            queue: Mutex::default(),
+            dropped: AtomicU64::new(0),
+        }
+    }
+
+    pub(crate) fn hub(&self) -> &Arc<Hub> {
+        &self.own
+    }
+
+    #[inline]
+    pub(crate) fn wants(&self, interest: Interest) -> bool {
+        self.own.wants(interest) || self.registry.wants(interest)
+    }
+
+    pub(crate) fn dropped(&self) -> u64 {
+        // Relaxed: a counter, nothing else depends on it.
+        self.dropped.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn push(&self, event: Event) {
+        let interest = event.kind.class();
+        if !self.wants(interest) {
+            return;
+        }
+        let mut queue = lock(&self.queue);
+        if interest == Interest::CALLS && queue.waiting.len() >= QUEUE_LIMIT {
+            drop(queue);
+            // Relaxed: see `dropped`.
+            self.dropped.fetch_add(1, Ordering::Relaxed);
+            return;
+        }
+        queue.waiting.push_back(event);
+    }
+
+    /// Delivers what is waiting, unless another thread, or this one further up, is at it.
+    pub(crate) fn deliver(&self) {
+        let mut queue = lock(&self.queue);
+        if queue.delivering {
+            return;
+        }
+        queue.delivering = true;
+        while let Some(event) = queue.waiting.pop_front() {
+            drop(queue);
+            self.own.deliver(&event);
+            self.registry.deliver(&event);
+            queue = lock(&self.queue);
+        }
+        queue.delivering = false;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::error::Name;
+    use crate::event::EventKind;
+
+    fn event(kind: EventKind) -> Event {
+        Event {
+            breaker: Name::Static("test"),
+            at: Duration::ZERO,
+            generation: 1,
+            kind,
+        }
+    }
+
+    #[test]
+    fn transitions_are_never_dropped_and_per_call_events_are_counted() {
+        let events = Arc::new(Events::new(Arc::default()));
+        let heard = Arc::new(Mutex::new(Vec::new()));
+        let (inner, log) = (Arc::clone(&events), Arc::clone(&heard));
+        let _all = events.hub().subscribe(Interest::ALL, move |event| {
+            if lock(&log).is_empty() {
+                // While this one is being delivered, the others only queue up.
+                for _ in 0..QUEUE_LIMIT + 10 {
+                    inner.push(self::event(EventKind::Late));
+                }
+                inner.push(self::event(EventKind::Reset));
+                inner.deliver();
+            }
+            lock(&log).push(event.kind.clone());
+        });
+        events.push(event(EventKind::Reset));
+        events.deliver();
+        let heard = lock(&heard);
+        assert_eq!(heard.len(), 1 + QUEUE_LIMIT + 1);
+        assert_eq!(heard.last(), Some(&EventKind::Reset));
+        assert_eq!(events.dropped(), 10);
+    }
+
+    #[test]
+    fn nothing_waits_for_nobody() {
+        let events = Events::new(Arc::default());
+        events.push(event(EventKind::Reset));
+        assert!(lock(&events.queue).waiting.is_empty());
+    }
+}

@@ -1,0 +1,138 @@
+//! The right to make one call, for those who run the call themselves.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::breaker::{CircuitBreaker, Inner, Ticket};
+use crate::error::CallNotPermitted;
+use crate::outcome::{OnCancel, Outcome};
+
+/// A breaker, borrowed or shared.
+#[derive(Clone)]
+pub(crate) enum Handle<'a> {
+    Borrowed(&'a Inner),
+    Shared(Arc<Inner>),
+}
+
+impl std::ops::Deref for Handle<'_> {
+    type Target = Inner;
+
+    #[inline]
+    fn deref(&self) -> &Inner {
+        match self {
+            Self::Borrowed(inner) => inner,
+            Self::Shared(inner) => inner,
+        }
+    }
+}
+
+/// The right to make one call. Say how the call ended; dropping the permit without a word means
+/// that the call was cancelled, and follows the configuration's `on_cancel`.
+///
+/// The call's duration runs from the moment the permit was given to the moment it ends.
+///
+/// ```
+/// use cb_runtime::{Outcome, Registry};
+///
+/// let breaker = Registry::new().get_or_create("search");
+/// match breaker.try_acquire() {
+///     Ok(permit) => {
+///         let answer = "200 OK"; // make the call
+///         permit.finish(if answer == "200 OK" { Outcome::Success } else { Outcome::Failure });
+///     }
+///     Err(rejection) => println!("{rejection}"),
+/// }
+/// assert_eq!(breaker.snapshot().successful, 1);
+/// ```
+#[must_use = "a permit dropped without an outcome is a cancelled call"]
+pub struct Permit<'a> {
+    breaker: Handle<'a>,
+    /// `None` once the outcome was told.
+    ticket: Option<Ticket>,
+}
+
+impl CircuitBreaker {
+    /// Asks for permission to make one call.
+    ///
+    /// # Errors
+    ///
+    /// [`CallNotPermitted`] in OPEN and FORCED_OPEN, and in HALF_OPEN when all probes are given
+    /// out.
+    pub fn try_acquire(&self) -> Result<Permit<'_>, CallNotPermitted> {
+        Permit::new(Handle::Borrowed(&self.inner))
+    }
+
+    /// The same as [`try_acquire`](Self::try_acquire), with a permit that can be moved to another
+    /// thread or task.
+    ///
+    /// # Errors
+    ///
+    /// As for [`try_acquire`](Self::try_acquire).
+    pub fn try_acquire_owned(&self) -> Result<Permit<'static>, CallNotPermitted> {
+        Permit::new(Handle::Shared(Arc::clone(&self.inner)))
+    }
+}
+
+impl<'a> Permit<'a> {
+    #[inline]
+    pub(crate) fn new(breaker: Handle<'a>) -> Result<Self, CallNotPermitted> {
+        let ticket = breaker.admit()?;
+        Ok(Self {
+            breaker,
+            ticket: Some(ticket),
+        })
+    }
+
+    /// The call ended like this.
+    pub fn finish(mut self, outcome: Outcome) {
+        self.end(outcome);
+    }
+
+    /// The downstream answered.
+    pub fn success(self) {
+        self.finish(Outcome::Success);
+    }
+
+    /// The downstream is to blame.
+    pub fn failure(self) {
+        self.finish(Outcome::Failure);
+    }
+
+    /// The call says nothing about the downstream.
+    pub fn ignore(self) {
+        self.finish(Outcome::Ignored);
+    }
+
+    #[cfg(feature = "tokio")]
+    pub(crate) fn breaker(&self) -> &Inner {
+        &self.breaker
+    }
+
+    #[inline]
+    pub(crate) fn end(&mut self, outcome: Outcome) {
+        if let Some(ticket) = self.ticket.take() {
+            self.breaker.finish(ticket, outcome);
+        }
+    }
+
+    /// Ends the call as cancelled, unless it has ended.
+    pub(crate) fn cancel(&mut self, on_cancel: OnCancel) {
+        if let Some(ticket) = self.ticket.take() {
+            self.breaker.cancel(ticket, on_cancel);
+        }
+    }
+}
+
+impl Drop for Permit<'_> {
+    fn drop(&mut self) {
+        self.cancel(self.breaker.settings.on_cancel);
+    }
+}
+
+impl fmt::Debug for Permit<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Permit")
+            .field("breaker", &self.breaker.name)
+            .finish_non_exhaustive()
+    }
+}

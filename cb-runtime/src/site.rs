@@ -1,0 +1,96 @@
+//! The static that each annotated function owns: its name and settings, and, once it was called,
+//! its breaker.
+
+use std::collections::HashMap;
+
+use once_cell::sync::{Lazy, OnceCell};
+
+use crate::breaker::CircuitBreaker;
+use crate::config::Config;
+use crate::function::{FunctionSettings, Place};
+
+/// One annotated function.
+pub struct Site {
+    pub(crate) name: &'static str,
+    pub(crate) base: Option<&'static str>,
+    pub(crate) config: Config,
+    pub(crate) place: Place,
+    pub(crate) function: FunctionSettings,
+    /// The breaker in the global registry. It stays there as long as the process runs.
+    breaker: OnceCell<CircuitBreaker>,
+}
+
+impl Site {
+    /// For a static inside the function.
+    #[must_use]
+    pub const fn new(
+        name: &'static str,
+        base: Option<&'static str>,
+        config: Config,
+        place: Place,
+        function: FunctionSettings,
+    ) -> Self {
+        Self {
+            name,
+            base,
+            config,
+            place,
+            function,
+            breaker: OnceCell::new(),
+        }
+    }
+
+    /// The breaker in the global registry, once it is known.
+    pub(crate) fn breaker(&'static self) -> &'static OnceCell<CircuitBreaker> {
+        &self.breaker
+    }
+
+    /// Whether the function sets anything that belongs to its breaker.
+    pub(crate) fn sets_policy(&self) -> bool {
+        self.base.is_some() || !self.config.sets_no_policy()
+    }
+
+    /// Whether two functions want the same of their breaker.
+    pub(crate) fn same_policy(&self, other: &Self) -> bool {
+        let policy = |site: &Self| Config {
+            on_cancel: None,
+            ..site.config.clone()
+        };
+        self.base == other.base && policy(self) == policy(other)
+    }
+}
+
+/// An entry of the list that the linker makes of all annotated functions.
+pub struct Announced(pub &'static Site);
+
+inventory::collect!(Announced);
+
+/// The announced functions by the name of their breaker, in the order in which they rule.
+static ANNOUNCED: Lazy<HashMap<&'static str, Vec<&'static Site>>> = Lazy::new(|| {
+    let mut sites: Vec<_> = inventory::iter::<Announced>()
+        .map(|entry| entry.0)
+        .collect();
+    sites.sort_by_key(|site| site.place);
+    let mut by_name: HashMap<_, Vec<_>> = HashMap::new();
+    for site in sites {
+        by_name.entry(site.name).or_default().push(site);
+    }
+    by_name
+});
+
+pub(crate) fn announced(name: &str) -> &'static [&'static Site] {
+    ANNOUNCED.get(name).map_or(&[], Vec::as_slice)
+}
+
+pub(crate) fn announced_names() -> impl Iterator<Item = &'static str> {
+    ANNOUNCED.keys().copied()
+}
+
+/// Lists a function's static before its first call.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __announce {
+    ($site:ident) => {
+        $crate::__private::inventory::submit! { $crate::__private::Announced(&$site) }
+    };
+}

@@ -1,0 +1,78 @@
+//! The figures of one moment.
+
+use std::time::Duration;
+
+use crate::state::State;
+
+/// A breaker's figures at one moment. Times are the breaker's clock's.
+///
+/// The counts are those of the window in CLOSED and METRICS_ONLY, and of the probes in HALF_OPEN.
+/// In OPEN they are the ones that led there, a time window going on ageing. In FORCED_OPEN and
+/// DISABLED nothing is recorded.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Snapshot {
+    /// The breaker's name.
+    pub name: String,
+    /// The state.
+    pub state: State,
+    /// The number of this stay: it rises with every transition and reset.
+    pub generation: u64,
+    /// How long this stay has lasted.
+    pub in_state_for: Duration,
+    /// Recorded calls.
+    pub calls: u32,
+    /// Those that failed.
+    pub failed: u32,
+    /// Those that were slow, with whatever result.
+    pub slow: u32,
+    /// Those that were slow and failed.
+    pub slow_failed: u32,
+    /// Those that succeeded, slow or not.
+    pub successful: u32,
+    /// Those that were dropped after they had run past `slow`: slow, neither success nor failure.
+    pub cancelled: u32,
+    /// Rejections; in OPEN including those of the stay before it.
+    pub not_permitted: u64,
+    /// In percent; `None` below the minimum number of calls.
+    pub failure_rate: Option<f64>,
+    /// In percent; `None` below the minimum number of calls.
+    pub slow_rate: Option<f64>,
+    /// The number of calls from which the rates above are given.
+    pub min_calls: u32,
+    /// Failures in a row, in CLOSED and METRICS_ONLY.
+    pub consecutive_failures: u32,
+    /// Openings in a row, without a closing in between.
+    pub attempt: u64,
+    /// In OPEN: the whole wait. `Duration::MAX` or close to it means until told otherwise.
+    pub wait: Option<Duration>,
+    /// In OPEN: the rest of the wait; zero when it is over.
+    pub retry_after: Option<Duration>,
+    /// In HALF_OPEN.
+    pub probes: Option<Probes>,
+    /// Calls that ended in a later stay than the one they were permitted in, since the breaker was
+    /// made. They are recorded nowhere else.
+    pub late: u64,
+    /// Calls classified as saying nothing about the downstream, since the breaker was made.
+    pub ignored: u64,
+    /// Calls dropped at their `timeout`, since the breaker was made. They are failures as well.
+    pub timed_out: u64,
+    /// All rejections since the breaker was made.
+    pub not_permitted_total: u64,
+    /// Per-call events that were dropped because listeners could not keep up.
+    pub dropped_events: u64,
+}
+
+/// The permits of a HALF_OPEN stay.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Probes {
+    /// How many probes this stay may send.
+    pub permitted: u32,
+    /// How many are under way.
+    pub in_flight: u32,
+    /// How many returned.
+    pub returned: u32,
+    /// How many returned probes decide.
+    pub deciding: u32,
+}

@@ -1,0 +1,150 @@
+//! The packed word: which state, and which stay or until when. No atomics here.
+
+use std::fmt;
+
+use crate::clock::Nanos;
+
+/// A breaker's state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum State {
+    /// Calls go through and are judged.
+    Closed,
+    /// Calls are rejected until the wait is over.
+    Open,
+    /// A few calls go through as probes and decide.
+    HalfOpen,
+    /// Calls are rejected until somebody says otherwise.
+    ForcedOpen,
+    /// Calls go through, nothing is recorded.
+    Disabled,
+    /// Calls go through and are recorded; nothing is ever rejected.
+    MetricsOnly,
+}
+
+impl State {
+    /// As Resilience4j writes it: `HALF_OPEN`.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Closed => "CLOSED",
+            Self::Open => "OPEN",
+            Self::HalfOpen => "HALF_OPEN",
+            Self::ForcedOpen => "FORCED_OPEN",
+            Self::Disabled => "DISABLED",
+            Self::MetricsOnly => "METRICS_ONLY",
+        }
+    }
+}
+
+impl fmt::Display for State {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+/// State and stay, or state and deadline, in 64 bits, so that nobody sees one without the other.
+///
+/// | bits | OPEN | the others |
+/// |---|---|---|
+/// | 61–63 | kind | kind |
+/// | 0–60 | deadline: ns since the breaker was made; all ones means never | number of the stay |
+///
+/// OPEN hands out no permits, so it needs no stay. For the others the word is itself the mark of
+/// the stay: equal words mean the same stay. 2^61 ns are 73 years.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Word(u64);
+
+const PAYLOAD_BITS: u32 = 61;
+const PAYLOAD: u64 = (1 << PAYLOAD_BITS) - 1;
+
+impl Word {
+    pub(crate) const fn open_until(deadline: Nanos) -> Self {
+        let payload = if deadline < PAYLOAD {
+            deadline
+        } else {
+            PAYLOAD
+        };
+        Self(1 << PAYLOAD_BITS | payload)
+    }
+
+    /// Of any state but OPEN.
+    pub(crate) const fn in_stay(state: State, stay: u64) -> Self {
+        let kind = match state {
+            State::Closed => 0,
+            State::Open => 1,
+            State::HalfOpen => 2,
+            State::ForcedOpen => 3,
+            State::Disabled => 4,
+            State::MetricsOnly => 5,
+        };
+        Self(kind << PAYLOAD_BITS | stay & PAYLOAD)
+    }
+
+    pub(crate) const fn from_raw(raw: u64) -> Self {
+        Self(raw)
+    }
+
+    pub(crate) const fn raw(self) -> u64 {
+        self.0
+    }
+
+    /// Kind 0: one comparison on the hot path.
+    pub(crate) const fn is_closed(self) -> bool {
+        self.0 >> PAYLOAD_BITS == 0
+    }
+
+    pub(crate) const fn state(self) -> State {
+        match self.0 >> PAYLOAD_BITS {
+            0 => State::Closed,
+            1 => State::Open,
+            2 => State::HalfOpen,
+            3 => State::ForcedOpen,
+            4 => State::Disabled,
+            _ => State::MetricsOnly,
+        }
+    }
+
+    /// The stay, unless OPEN.
+    pub(crate) const fn stay(self) -> u64 {
+        self.0 & PAYLOAD
+    }
+
+    /// When the wait is over, if OPEN; `None` means never.
+    pub(crate) const fn deadline(self) -> Option<Nanos> {
+        match self.0 & PAYLOAD {
+            PAYLOAD => None,
+            deadline => Some(deadline),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_packed_comes_out_again() {
+        for state in [
+            State::Closed,
+            State::HalfOpen,
+            State::ForcedOpen,
+            State::Disabled,
+            State::MetricsOnly,
+        ] {
+            let word = Word::in_stay(state, 7);
+            assert_eq!((word.state(), word.stay()), (state, 7));
+            assert_ne!(word, Word::in_stay(state, 8));
+        }
+        let word = Word::open_until(5);
+        assert_eq!((word.state(), word.deadline()), (State::Open, Some(5)));
+    }
+
+    #[test]
+    fn a_deadline_beyond_73_years_is_never() {
+        assert_eq!(Word::open_until(PAYLOAD - 1).deadline(), Some(PAYLOAD - 1));
+        assert_eq!(Word::open_until(PAYLOAD).deadline(), None);
+        assert_eq!(Word::open_until(u64::MAX).deadline(), None);
+        assert_eq!(Word::open_until(u64::MAX).state(), State::Open);
+    }
+}

@@ -1,0 +1,50 @@
+//! One timer for a whole registry.
+
+use std::future::{Future, poll_fn};
+use std::pin::pin;
+use std::task::Poll;
+use std::time::Duration;
+
+use crate::registry::{Registry, timed};
+
+impl Registry {
+    /// Applies `auto_half_open` and `half_open_max_wait` at their due times, so that listeners hear
+    /// of them although nobody calls or reads. The breakers need no timer to behave; this is for
+    /// who wants to be told in time. Spawn it once:
+    ///
+    /// ```
+    /// # let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+    /// # let _inside = runtime.enter();
+    /// tokio::spawn(cb_runtime::registry().run_timer());
+    /// ```
+    ///
+    /// Ends when the registry's last handle is gone, so for the process's registry never.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future stops the timer and loses nothing.
+    pub fn run_timer(&self) -> impl Future<Output = ()> + Send + 'static {
+        run(self.timed())
+    }
+}
+
+/// Until the registry is gone.
+async fn run(registry: timed::Registry) {
+    while let Some((clock, changed, next)) = registry.settle() {
+        let wait = next.map_or(Duration::MAX, |next| {
+            Duration::from_nanos(next).saturating_sub(clock.elapsed())
+        });
+        // A transition since `settle` has left its notice, so it is not missed.
+        let mut changed = pin!(changed.notified());
+        let mut sleep = pin!(clock.sleep(wait));
+        poll_fn(|cx| {
+            let woken = changed.as_mut().poll(cx).is_ready() || sleep.as_mut().poll(cx).is_ready();
+            if woken {
+                Poll::Ready(())
+            } else {
+                Poll::Pending
+            }
+        })
+        .await;
+    }
+}

@@ -1,0 +1,285 @@
+//! The outcomes of the last so many seconds, in buckets on the clock's grid.
+//!
+//! A bucket's *number* counts buckets of time since the breaker was made, and jumps by more than a
+//! window with every stay, so that all that an earlier stay recorded has long left the window. Each
+//! cell packs `[number: 40 bits | count: 24 bits]`; the first outcome of a new number replaces what
+//! an old one left, so beginning a bucket and recording in it are one step, and nobody sweeps.
+//!
+//! Writers add to `total` before `failed` and `slow`; readers read in the opposite order. So a
+//! rate that is read is never above the true one.
+
+use std::time::Duration;
+
+use crate::clock::{Nanos, nanos};
+use crate::outcome::Mark;
+use crate::sync::{AtomicU64, Ordering};
+
+use super::{Counts, Recorded};
+
+const COUNT_BITS: u32 = 24;
+/// 16 million outcomes: what comes on top within one bucket is left out, failures and all, so the
+/// rate stays that of the ones before.
+const COUNT_MAX: u64 = (1 << COUNT_BITS) - 1;
+/// Of two numbers the newer one is told unless half of all lie between them: 174 years of buckets of
+/// 10 ms, the shortest, or 900 million stays of the longest window.
+const NUMBER_MASK: u64 = (1 << (64 - COUNT_BITS)) - 1;
+
+#[derive(Default)]
+struct Bucket {
+    total: AtomicU64,
+    failed: AtomicU64,
+}
+
+/// Only where something can be slow.
+#[derive(Default)]
+struct SlowBucket {
+    slow: AtomicU64,
+    slow_failed: AtomicU64,
+    cancelled: AtomicU64,
+}
+
+pub(crate) struct TimeWindow {
+    length: Nanos,
+    first: u64,
+    /// The number of the newest bucket with a failure or a slow call.
+    last_bad: AtomicU64,
+    buckets: Box<[Bucket]>,
+    slow_buckets: Box<[SlowBucket]>,
+}
+
+/// Which buckets a reader counts.
+#[derive(Clone, Copy)]
+struct Range {
+    newest: u64,
+    oldest: u64,
+}
+
+/// The bucket was replaced by a newer one while it was being read.
+struct Moved(u64);
+
+impl TimeWindow {
+    pub(crate) fn new(time: Duration, buckets: u32, slow: bool, birth: Nanos) -> Self {
+        let length = nanos(time).div_ceil(u64::from(buckets.max(1))).max(1);
+        Self {
+            length,
+            first: birth / length,
+            last_bad: AtomicU64::new(0),
+            buckets: (0..buckets).map(|_| Bucket::default()).collect(),
+            slow_buckets: (0..if slow { buckets } else { 0 })
+                .map(|_| SlowBucket::default())
+                .collect(),
+        }
+    }
+
+    /// Buckets of a stay have numbers above those of every earlier stay by more than a window.
+    fn number(&self, stay: u64, now: Nanos) -> u64 {
+        let time = (now / self.length).saturating_sub(self.first);
+        time.wrapping_add(stay.wrapping_mul(self.buckets.len() as u64 + 1))
+    }
+
+    pub(crate) fn record(&self, stay: u64, mark: Mark, now: Nanos) -> Recorded {
+        let number = self.number(stay, now);
+        #[allow(clippy::cast_possible_truncation)] // below the number of buckets
+        let index = (number % self.buckets.len() as u64) as usize;
+        let Some(bucket) = self.buckets.get(index) else {
+            return Recorded::Late;
+        };
+        let bad = mark != Mark::SUCCESS;
+        if bad {
+            // SeqCst, before `total`: of a success that completes the minimum and a failure that
+            // completes the rate, each writes and then reads the other's word; in a single total
+            // order at least one of them sees both. Pairs with the load below.
+            self.last_bad.fetch_max(number, Ordering::SeqCst);
+        }
+        if !add(&bucket.total, number) {
+            return Recorded::Late;
+        }
+        if bad {
+            if mark.failed() {
+                add(&bucket.failed, number);
+            }
+            if let (true, Some(bucket)) = (mark.slow(), self.slow_buckets.get(index)) {
+                if mark.failed() {
+                    add(&bucket.slow_failed, number);
+                }
+                if mark.cancelled() {
+                    add(&bucket.cancelled, number);
+                }
+                add(&bucket.slow, number);
+            }
+            return Recorded::Counted;
+        }
+        let oldest = number.saturating_sub(self.buckets.len() as u64 - 1);
+        // SeqCst: pairs with the update above.
+        if self.last_bad.load(Ordering::SeqCst) < oldest {
+            Recorded::Clean
+        } else {
+            Recorded::Counted
+        }
+    }
+
+    pub(crate) fn counts(&self, stay: u64, now: Nanos) -> Counts {
+        let mut newest = self.number(stay, now);
+        // Each new attempt means that another thread began a newer bucket meanwhile, which it does
+        // once in a bucket's length. Should that go on for ever, the window is empty: a verdict is
+        // then left to the next outcome.
+        for _ in 0..16 {
+            let oldest = newest.saturating_sub(self.buckets.len() as u64 - 1);
+            match self.read(Range { newest, oldest }) {
+                Ok(counts) => return counts,
+                Err(Moved(to)) => newest = to,
+            }
+        }
+        Counts::default()
+    }
+
+    fn read(&self, range: Range) -> Result<Counts, Moved> {
+        let mut counts = Counts::default();
+        for bucket in &self.slow_buckets {
+            counts.slow += range.count(&bucket.slow)?;
+            counts.slow_failed += range.count(&bucket.slow_failed)?;
+            counts.cancelled += range.count(&bucket.cancelled)?;
+        }
+        for bucket in &self.buckets {
+            counts.failed += range.count(&bucket.failed)?;
+        }
+        for bucket in &self.buckets {
+            counts.total = counts.total.saturating_add(range.count(&bucket.total)?);
+        }
+        Ok(counts)
+    }
+}
+
+impl Range {
+    /// What the cell adds to the window. A bucket that left the window while it was being read has
+    /// been replaced by one beyond the newest, in `total` first of all.
+    fn count(self, cell: &AtomicU64) -> Result<u32, Moved> {
+        // SeqCst: after the reader's own writes in the order that `record` argues with.
+        let word = cell.load(Ordering::SeqCst);
+        let age = self.newest.wrapping_sub(word >> COUNT_BITS) & NUMBER_MASK;
+        if age <= self.newest - self.oldest {
+            // Masked to 24 bits.
+            #[allow(clippy::cast_possible_truncation)]
+            Ok((word & COUNT_MAX) as u32)
+        } else if age > NUMBER_MASK / 2 && word != 0 {
+            Err(Moved(self.newest + (NUMBER_MASK + 1 - age)))
+        } else {
+            Ok(0)
+        }
+    }
+}
+
+/// Counts one more under the number. `false` if the cell has a newer number, or is full.
+fn add(cell: &AtomicU64, number: u64) -> bool {
+    let number = number & NUMBER_MASK;
+    // SeqCst: see `record`. Success publishes the bucket's number and its first outcome at once.
+    cell.fetch_update(Ordering::SeqCst, Ordering::Relaxed, |word| {
+        let ahead = number.wrapping_sub(word >> COUNT_BITS) & NUMBER_MASK;
+        if ahead == 0 {
+            (word & COUNT_MAX < COUNT_MAX).then(|| word + 1)
+        } else {
+            (ahead <= NUMBER_MASK / 2).then_some(number << COUNT_BITS | 1)
+        }
+    })
+    .is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: Nanos = 1_000_000_000;
+    const OK: Mark = Mark::SUCCESS;
+    const FAIL: Mark = Mark::of(true, false);
+
+    fn window(seconds: u64, birth: Nanos) -> TimeWindow {
+        let buckets = u32::try_from(seconds).unwrap();
+        TimeWindow::new(Duration::from_secs(seconds), buckets, true, birth)
+    }
+
+    #[test]
+    fn a_call_leaves_with_its_whole_bucket() {
+        let birth = 7 * SECOND + 999_999_999;
+        let window = window(2, birth);
+        window.record(1, FAIL, birth);
+        assert_eq!(window.counts(1, 8 * SECOND).total, 1);
+        assert_eq!(window.counts(1, 9 * SECOND - 1).failed, 1);
+        assert_eq!(window.counts(1, 9 * SECOND), Counts::default());
+    }
+
+    #[test]
+    fn equals_a_recount_through_gaps_and_years() {
+        let window = window(10, 0);
+        let mut now = 0;
+        let mut all: Vec<(Nanos, Mark)> = Vec::new();
+        for i in 0..2_000_u64 {
+            now += [
+                0,
+                SECOND / 3,
+                SECOND,
+                4 * SECOND,
+                10 * SECOND,
+                31_536_000 * SECOND,
+            ][usize::try_from(i * i % 97 % 6).unwrap()]
+                / if i % 50 == 0 { 1 } else { 3 };
+            let mark = [OK, FAIL, Mark::of(true, true), Mark::cancelled_slow()]
+                [usize::try_from(i * 7 % 4).unwrap()];
+            window.record(1, mark, now);
+            all.push((now, mark));
+            let mut expected = Counts::default();
+            all.iter()
+                .filter(|(at, _)| at / SECOND + 10 > now / SECOND)
+                .for_each(|(_, mark)| expected.add(*mark));
+            assert_eq!(window.counts(1, now), expected, "outcome {i}");
+        }
+    }
+
+    #[test]
+    fn stays_do_not_mix() {
+        let window = window(5, 0);
+        for second in 0..5 {
+            window.record(1, FAIL, second * SECOND);
+        }
+        assert_eq!(window.counts(2, 4 * SECOND), Counts::default());
+        window.record(2, OK, 4 * SECOND);
+        window.record(1, FAIL, 5 * SECOND);
+        assert_eq!(
+            window.counts(2, 5 * SECOND),
+            Counts {
+                total: 1,
+                ..Counts::default()
+            }
+        );
+    }
+
+    #[test]
+    fn a_reader_behind_the_newest_bucket_reads_the_newer_window() {
+        let window = window(2, 0);
+        window.record(1, FAIL, 0);
+        window.record(1, FAIL, 3 * SECOND);
+        let one = Counts {
+            total: 1,
+            failed: 1,
+            ..Counts::default()
+        };
+        assert_eq!(window.counts(1, SECOND), one);
+    }
+
+    #[test]
+    fn clean_while_no_failure_is_in_the_window() {
+        let window = window(3, 0);
+        assert_eq!(window.record(1, OK, 0), Recorded::Clean);
+        assert_eq!(window.record(1, FAIL, SECOND), Recorded::Counted);
+        assert_eq!(window.record(1, OK, 3 * SECOND), Recorded::Counted);
+        assert_eq!(window.record(1, OK, 4 * SECOND), Recorded::Clean);
+        assert_eq!(window.record(2, OK, 4 * SECOND), Recorded::Clean);
+    }
+
+    #[test]
+    fn a_full_bucket_keeps_its_rate() {
+        let cell = AtomicU64::new(5 << COUNT_BITS | COUNT_MAX);
+        assert!(!add(&cell, 5));
+        assert!(add(&cell, 6));
+        assert_eq!(cell.load(Ordering::SeqCst), 6 << COUNT_BITS | 1);
+    }
+}
