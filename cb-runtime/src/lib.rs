@@ -1,12 +1,48 @@
 //! A circuit breaker for functions that call something that can fail.
 //!
-//! Use [`CircuitBreaker`]. For tests, see [`testing`].
+//! Annotate the function that makes the call, and it is protected:
+//!
+//! ```
+//! use cb_runtime::{CallNotPermitted, circuit_breaker};
+//!
+//! # struct Client; impl Client { async fn get(&self, _: &str) -> Result<u32, ApiError> { Ok(3) } }
+//! # #[derive(Debug)] enum ApiError { Down }
+//! #[circuit_breaker(name = "inventory.query", min_calls = 20, slow = "2s", fallback = cached_stock)]
+//! async fn query_stock(client: &Client, sku: &str) -> Result<u32, ApiError> {
+//!     client.get(sku).await
+//! }
+//!
+//! async fn cached_stock(_: &Client, _sku: &str, why: CallNotPermitted) -> Result<u32, ApiError> {
+//!     println!("{why}");
+//!     Ok(0)
+//! }
+//! ```
+//!
+//! Read what happened from the registry:
+//!
+//! ```
+//! # use cb_runtime::{circuit_breaker, CallError};
+//! # #[circuit_breaker(name = "inventory.query")]
+//! # fn query_stock() -> Result<u32, CallError<&'static str>> { Ok(3) }
+//! let breaker = cb_runtime::registry().get("inventory.query").unwrap();
+//! assert_eq!(breaker.state(), cb_runtime::State::Closed);
+//! println!("{}", breaker.explain()); // why it is open, or why it has not opened
+//! ```
+//!
+//! The attribute's arguments are in the documentation of
+#![cfg_attr(
+    feature = "macros",
+    doc = "[`circuit_breaker`](macro@circuit_breaker)."
+)]
+#![cfg_attr(not(feature = "macros"), doc = "`circuit_breaker` (feature `macros`).")]
+//! Without the attribute, use [`CircuitBreaker`]. For tests, see [`testing`].
 //!
 //! The words are Resilience4j's. So are the rules, except where a late outcome would decide a stay
 //! it does not belong to, and where its defaults would leave a dead dependency unprotected.
 //!
 //! # Features
 //!
+//! - `macros` (default): the attribute.
 //! - `tokio` (default): `timeout` on async functions, and [`Registry::run_timer`].
 
 pub mod testing;
@@ -40,6 +76,8 @@ mod timer;
 mod window;
 
 pub use breaker::CircuitBreaker;
+#[cfg(feature = "macros")]
+pub use cb_macros::circuit_breaker;
 pub use clock::Clock;
 pub use config::{Config, MaxWaitState, Mode, Window};
 pub use conflict::{Conflict, ConflictKind};

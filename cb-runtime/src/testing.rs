@@ -1,5 +1,24 @@
 //! For tests of annotated functions: a registry and a clock of one's own, no sleeping.
 //!
+//! ```
+//! use std::time::Duration;
+//! use cb_runtime::{CallError, State, circuit_breaker, testing::Scope};
+//!
+//! #[circuit_breaker(name = "inventory.query", wait = "10s")]
+//! fn query(up: bool) -> Result<u32, CallError<&'static str>> {
+//!     if up { Ok(7) } else { Err(CallError::Failed("connection refused")) }
+//! }
+//!
+//! let scope = Scope::new();
+//! for _ in 0..10 {
+//!     let _ = query(false);
+//! }
+//! assert_eq!(scope.breaker("inventory.query").state(), State::Open);
+//!
+//! scope.clock().advance(Duration::from_secs(10));
+//! assert!(query(true).is_ok());
+//! assert_eq!(scope.breaker("inventory.query").state(), State::HalfOpen);
+//! ```
 
 use std::cell::RefCell;
 use std::fmt;

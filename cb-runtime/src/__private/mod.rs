@@ -2,11 +2,31 @@
 //! attribute, and the two crates have one version.
 #![allow(missing_docs)]
 
+mod constant;
+mod fallback;
+mod find;
+mod reply;
+mod returned;
+mod run;
+#[cfg(not(feature = "tokio"))]
+mod untimed;
+
 pub use inventory;
 
 pub use crate::call::Guard;
 #[cfg(feature = "tokio")]
 pub use crate::clock::Sleep;
 pub use crate::config::limits as check;
+pub use crate::config::{Config, MaxWaitState, Mode, Window};
 pub use crate::function::{FunctionSettings, Place};
+pub use crate::outcome::{OnCancel, Outcome};
 pub use crate::site::{Announced, Site};
+
+pub use constant::{Constant, require, timer};
+pub use fallback::{answer, answer_async, answer_method, answer_method_async, call_once, keep};
+pub use find::{Find, holds};
+pub use reply::Reply;
+pub use returned::Returned;
+pub use run::run;
+#[cfg(not(feature = "tokio"))]
+pub use untimed::Sleep;

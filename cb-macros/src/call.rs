@@ -1,0 +1,213 @@
+//! One call: permission, the body, the judgement of what it returned, the answer.
+
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{ToTokens, quote, quote_spanned};
+
+use crate::args::{Arg, Args};
+use crate::classify;
+use crate::fallback::Fallback;
+use crate::limits::relocated;
+use crate::value::What;
+
+pub(crate) struct Call<'a> {
+    pub(crate) args: &'a Args,
+    pub(crate) p: &'a TokenStream,
+    pub(crate) output: &'a TokenStream,
+    /// Where messages about the return type point.
+    pub(crate) output_span: Span,
+    pub(crate) fallback: Option<Fallback<'a>>,
+}
+
+impl Call<'_> {
+    pub(crate) fn sync(&self, body: &TokenStream) -> TokenStream {
+        let p = self.p;
+        let enter = self.enter(&quote!(enter), false);
+        let value = quote_spanned!(Span::mixed_site()=> let value = #p::call_once(#body););
+        self.around(&quote!(#enter #value))
+    }
+
+    pub(crate) fn asynchronous(&self, body: &TokenStream) -> TokenStream {
+        let p = self.p;
+        let mixed = Span::mixed_site();
+        let enter = self.enter(&quote!(enter_async), true);
+        let Some(timeout) = self.timeout() else {
+            return self.around(&quote_spanned! {mixed=>
+                #enter
+                let body = #body;
+                let body = ::core::pin::pin!(body);
+                let value = #p::run(&mut guard, body).await;
+            });
+        };
+        let timed_out = self.refuse(
+            &quote_spanned!(mixed=> timeout),
+            "timed_out",
+            "timed_out_because",
+        );
+        let p_here = relocated(p, timeout.value.span());
+        let feature = Ident::new("timer", mixed.located_at(timeout.value.span()));
+        self.around(&quote_spanned! {mixed=>
+            const _: () = #p_here::#feature();
+            #enter
+            let ended = {
+                let body = #body;
+                let mut body = ::core::pin::pin!(body);
+                let mut sleep = ::core::pin::pin!(::core::option::Option::None::<#p::Sleep>);
+                let ended = ::core::future::poll_fn(|cx| {
+                    guard.poll_timeout(body.as_mut(), sleep.as_mut(), cx)
+                })
+                .await;
+                // Here the body is dropped, before the guard records the timeout.
+                ended
+            };
+            let value = match ended {
+                ::core::option::Option::Some(value) => value,
+                ::core::option::Option::None => {
+                    let timeout = guard.timed_out();
+                    #timed_out
+                }
+            };
+        })
+    }
+
+    fn timeout(&self) -> Option<&Arg> {
+        self.args
+            .get("timeout")
+            .filter(|arg| !matches!(arg.value.what, What::Off))
+    }
+
+    fn enter(&self, method: &TokenStream, mutable: bool) -> TokenStream {
+        let mutable = mutable.then(|| quote!(mut));
+        let rejected = match &self.fallback {
+            Some(fallback) if !fallback.on_failure => {
+                let answer = fallback.call(self.output, &reason(), self.p);
+                let reason = reason();
+                quote_spanned!(Span::mixed_site()=> { let #reason = rejection; return #answer; })
+            }
+            _ => self.refuse(
+                &quote_spanned!(Span::mixed_site()=> rejection),
+                "rejected",
+                "rejected_because",
+            ),
+        };
+        quote_spanned! {Span::mixed_site()=>
+            let #mutable guard = match site.#method() {
+                ::core::result::Result::Ok(guard) => guard,
+                ::core::result::Result::Err(rejection) => #rejected
+            };
+        }
+    }
+
+    /// Ends the attempt with `what`, as an error or as the reason for a failure fallback.
+    fn refuse(&self, what: &TokenStream, as_error: &str, as_reason: &str) -> TokenStream {
+        let (p, output) = (self.p, self.output);
+        let mixed = Span::mixed_site();
+        if self
+            .fallback
+            .as_ref()
+            .is_some_and(|fallback| fallback.on_failure)
+        {
+            let method = Ident::new(as_reason, mixed);
+            return quote_spanned! {mixed=>
+                break 'attempt #p::Reply::<#output>::new().#method(#what)
+            };
+        }
+        // All of it stands at the type that the message is about.
+        let place = mixed.located_at(self.output_span);
+        let (p, method) = (relocated(p, self.output_span), Ident::new(as_error, place));
+        let reply = quote_spanned!(place=> #p::Reply::<#output>::new().#method(#what));
+        quote_spanned!(mixed=> return #reply)
+    }
+
+    /// Puts the judgement behind `run`, which leaves `guard` and `value`.
+    fn around(&self, run: &TokenStream) -> TokenStream {
+        let (p, output) = (self.p, self.output);
+        let mixed = Span::mixed_site();
+        let judgement = self.judgement();
+        let Some(fallback) = self
+            .fallback
+            .as_ref()
+            .filter(|fallback| fallback.on_failure)
+        else {
+            return quote_spanned! {mixed=>
+                #run
+                guard.finish(#judgement);
+                value
+            };
+        };
+        let answer = fallback.call(self.output, &reason(), p);
+        let reason = reason();
+        quote_spanned! {mixed=>
+            let #reason = 'attempt: {
+                #run
+                let outcome = #judgement;
+                guard.finish(outcome);
+                match outcome {
+                    #p::Outcome::Failure => #p::Reply::<#output>::new().failed(value),
+                    _ => return value,
+                }
+            };
+            #answer
+        }
+    }
+
+    /// The outcome that `value` stands for.
+    fn judgement(&self) -> TokenStream {
+        let p = self.p;
+        let mixed = Span::mixed_site();
+        let (ignore, record) = (self.args.classes("ignore"), self.args.classes("record"));
+        let failure_if = self.args.get("failure_if").map(|arg| &arg.value.written);
+        let first = self.args.get("ignore").or_else(|| self.args.get("record"));
+        if first.is_none() && failure_if.is_none() {
+            let outcome = Ident::new("outcome", mixed.located_at(self.output_span));
+            return quote_spanned!(mixed=> #p::Returned::new(&value).#outcome());
+        }
+        let (success, failure) = (quote!(#p::Outcome::Success), quote!(#p::Outcome::Failure));
+        let returned = match failure_if {
+            Some(predicate) => {
+                let holds = Ident::new(
+                    "holds",
+                    mixed.located_at(crate::value::first_span(predicate)),
+                );
+                quote_spanned! {mixed=>
+                    ::core::result::Result::Ok(returned) => if #p::#holds(returned, #predicate) {
+                        #failure
+                    } else {
+                        #success
+                    },
+                }
+            }
+            None => quote!(::core::result::Result::Ok(_) => #success,),
+        };
+        let error = quote_spanned!(mixed=> error);
+        let mut judged = failure.clone();
+        if !record.is_empty() {
+            let recorded = classify::any(record, &error, p);
+            judged = quote!(if #recorded { #failure } else { #success });
+        }
+        if !ignore.is_empty() {
+            let ignored = classify::any(ignore, &error, p);
+            judged = quote!(if #ignored { #p::Outcome::Ignored } else { #judged });
+        }
+        let (method, binding) = match first {
+            // Exists only where there is an error; else the message is about this argument.
+            Some(first) => (
+                Ident::new("errors", mixed.located_at(first.ident.span())),
+                error,
+            ),
+            None => (
+                Ident::new("parts", mixed.located_at(self.output_span)),
+                quote!(_).into_token_stream(),
+            ),
+        };
+        quote_spanned! {mixed=>
+            match #p::Returned::new(&value).#method() {
+                #returned
+                ::core::result::Result::Err(#binding) => { #judged }
+            }
+        }
+    }
+}
+
+fn reason() -> TokenStream {
+    quote_spanned!(Span::mixed_site()=> reason)
+}

@@ -1,0 +1,160 @@
+//! Rules over arguments and signature, other than the ranges of values.
+
+use syn::{Expr, FnArg};
+
+use crate::args::Args;
+use crate::errors::Errors;
+use crate::output;
+use crate::signature::{Function, Item};
+use crate::value::What;
+
+/// The most parameters that a fallback can take.
+const MAX_PARAMS: usize = 12;
+
+pub(crate) fn arguments(args: &Args, errors: &mut Errors) {
+    if !args.mentions("name") {
+        errors.push(syn::Error::new(
+            proc_macro2::Span::call_site(),
+            "`name` is missing: it is the breaker's identity in the registry, \
+             for example `name = \"inventory.query\"`",
+        ));
+    }
+    if let Some(on) = args
+        .get("fallback_on")
+        .filter(|_| !args.mentions("fallback"))
+    {
+        errors.at(
+            &on.ident,
+            "`fallback_on` needs a `fallback = some_function` to call",
+        );
+    }
+}
+
+/// What the function is must agree with the arguments.
+pub(crate) fn item(args: &Args, item: &Item, errors: &mut Errors) {
+    let function = match item {
+        Item::Function(function) => function,
+        Item::Bodyless(signature) => {
+            return errors.at(
+                &signature.ident,
+                "this method has no body to guard: put the attribute on the implementations, \
+                 or give it a default body",
+            );
+        }
+    };
+    if let Some(constant) = &function.signature.constness {
+        errors.at(
+            constant,
+            "a circuit breaker keeps state, which a `const fn` cannot: remove `const`",
+        );
+    }
+    if let Some(variadic) = &function.signature.variadic {
+        errors.at(
+            variadic,
+            "a variadic function cannot be guarded: guard the function that calls it",
+        );
+    }
+    sync(args, function, errors);
+    output_type(args, function, errors);
+    parameters(args, function, errors);
+}
+
+/// What only an async function can have.
+fn sync(args: &Args, function: &Function, errors: &mut Errors) {
+    if function.is_async() {
+        return;
+    }
+    if let Some(timeout) = args
+        .get("timeout")
+        .filter(|arg| !matches!(arg.value.what, What::Off))
+    {
+        errors.at(
+            &timeout.ident,
+            "`timeout` needs an `async fn`: a blocking call cannot be interrupted, \
+             so set the client's own timeout instead",
+        );
+    }
+    if let Some(on_cancel) = args.get("on_cancel") {
+        errors.at(
+            &on_cancel.ident,
+            "`on_cancel` needs an `async fn`: a blocking call cannot be cancelled",
+        );
+    }
+}
+
+fn output_type(args: &Args, function: &Function, errors: &mut Errors) {
+    for name in ["ignore", "record"] {
+        if let Some(arg) = args.get(name).filter(|_| function.returns_unit()) {
+            errors.at(
+                &arg.ident,
+                format!("`{name}` tells errors apart, but this function returns none"),
+            );
+        }
+    }
+    let plain = |ty: &syn::Type| matches!(ty, syn::Type::ImplTrait(_)) && !output::is_future(ty);
+    let no_result = function.returns_unit() || function.output().is_some_and(plain);
+    if no_result && !args.mentions("fallback") {
+        errors.push(syn::Error::new(
+            function.output_span(),
+            "this function returns no `Result`, so a rejected call has nothing to return: \
+             add `fallback = some_function`, or return a `Result`",
+        ));
+    }
+    let Some(ty) = function.output() else { return };
+    if matches!(ty, syn::Type::Never(_)) {
+        errors.at(
+            ty,
+            "a function that never returns has no outcome for a circuit breaker",
+        );
+    } else if output::is_future(ty) && output::is_async_trait(function) {
+        errors.at(
+            &function.signature.ident,
+            "`#[async_trait]` has already turned this method into one that returns a future, of \
+             which only the making would be guarded: guard an inherent `async fn` instead and \
+             call it from this method",
+        );
+    } else if output::is_future(ty) {
+        errors.at(
+            ty,
+            "only the making of this future would be guarded, not its work: write `async fn`",
+        );
+    } else if output::is_opaque(ty, function) && !args.mentions("failure_if") {
+        errors.at(
+            ty,
+            "it cannot be told whether this type is a `Result`, whose errors would go unnoticed: \
+             return `Result<_, _>`, or say with `failure_if` which values are failures",
+        );
+    }
+}
+
+fn parameters(args: &Args, function: &Function, errors: &mut Errors) {
+    if !args.mentions("fallback") {
+        return;
+    }
+    let typed = |input: &&FnArg| matches!(input, FnArg::Typed(_));
+    if let Some(extra) = function
+        .signature
+        .inputs
+        .iter()
+        .filter(typed)
+        .nth(MAX_PARAMS)
+    {
+        errors.at(
+            extra,
+            format!("a function with a fallback can have at most {MAX_PARAMS} parameters"),
+        );
+    }
+    let Some(fallback) = args.get("fallback") else {
+        return;
+    };
+    let own = &function.signature.ident;
+    if let Ok(Expr::Path(path)) = syn::parse2(fallback.value.written.clone()) {
+        let itself = path.path.get_ident().is_some_and(|ident| ident == own);
+        if itself && function.receiver().is_none() {
+            errors.at(
+                path,
+                "this function cannot be its own fallback: it would be rejected again",
+            );
+        }
+    }
+}

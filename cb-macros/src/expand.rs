@@ -1,0 +1,217 @@
+//! The rewritten function.
+
+use proc_macro2::{Delimiter, Group, Span, TokenStream};
+use quote::{ToTokens, quote, quote_spanned};
+
+use crate::args::Args;
+use crate::call::Call;
+use crate::errors::Errors;
+use crate::fallback::Fallback;
+use crate::limits::Limits;
+use crate::output::without_impl;
+use crate::signature::{self, Function, Item};
+use crate::{body, check, recover, site};
+
+pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    let mut errors = Errors::default();
+    let args = Args::parse(arguments.clone(), &mut errors);
+    let runtime = args.runtime();
+    let parsed = match syn::parse2::<Item>(item.clone()) {
+        Ok(parsed) => Some(parsed),
+        Err(error) => {
+            errors.push(no_function(&item, error));
+            None
+        }
+    };
+    if let Some(Item::Function(function)) = &parsed {
+        if let Some(at) = function.conditional() {
+            return per_condition(function, at, &arguments, &runtime);
+        }
+    }
+    check::arguments(&args, &mut errors);
+    if let Some(item) = &parsed {
+        check::item(&args, item, &mut errors);
+    }
+    let private = quote_spanned!(Span::mixed_site()=> #runtime::__private);
+    let limits = Limits::of(&args, &private);
+    match parsed {
+        Some(Item::Function(function)) if errors.is_empty() => {
+            guarded(&args, &runtime, &private, &limits, *function)
+        }
+        parsed => recover::item(&item, parsed.as_ref(), &limits, errors),
+    }
+}
+
+fn no_function(item: &TokenStream, error: syn::Error) -> syn::Error {
+    let is_function = item
+        .clone()
+        .into_iter()
+        .any(|token| matches!(token, proc_macro2::TokenTree::Ident(word) if word == "fn"));
+    if is_function {
+        return error;
+    }
+    syn::Error::new_spanned(
+        item,
+        "a circuit breaker guards a function: put the attribute on the function or method that \
+         makes the call",
+    )
+}
+
+/// A parameter under `#[cfg]` makes two functions of one, each with an attribute of its own.
+fn per_condition(
+    function: &Function,
+    at: usize,
+    arguments: &TokenStream,
+    runtime: &TokenStream,
+) -> TokenStream {
+    let Function {
+        before,
+        signature,
+        inner,
+        body,
+        braces,
+    } = function;
+    let mut block = Group::new(Delimiter::Brace, quote!(#inner #body));
+    block.set_span(*braces);
+    let (mut with, mut without) = (signature.clone(), signature.clone());
+    let mut conditions = Vec::new();
+    if let Some(input) = with.inputs.iter_mut().nth(at) {
+        let attributes = match input {
+            syn::FnArg::Receiver(receiver) => &mut receiver.attrs,
+            syn::FnArg::Typed(typed) => &mut typed.attrs,
+        };
+        attributes.retain(|attribute| {
+            let condition = signature::is_cfg(attribute);
+            if condition {
+                conditions.push(match &attribute.meta {
+                    syn::Meta::List(list) => list.tokens.clone(),
+                    meta => meta.to_token_stream(),
+                });
+            }
+            !condition
+        });
+    }
+    without.inputs = signature
+        .inputs
+        .iter()
+        .enumerate()
+        .filter(|(index, _)| *index != at)
+        .map(|(_, input)| input.clone())
+        .collect();
+    quote! {
+        #[cfg(all(#(#conditions),*))]
+        #[#runtime::circuit_breaker(#arguments)]
+        #before #with #block
+        #[cfg(not(all(#(#conditions),*)))]
+        #[#runtime::circuit_breaker(#arguments)]
+        #before #without #block
+    }
+}
+
+fn guarded(
+    args: &Args,
+    runtime: &TokenStream,
+    p: &TokenStream,
+    limits: &TokenStream,
+    mut function: Function,
+) -> TokenStream {
+    let output = match function.output() {
+        None => quote!(()),
+        Some(ty) => without_impl(ty.to_token_stream()),
+    };
+    let output_span = function.output_span();
+    let receiver = function.receiver().map(signature::receiver);
+    let has_fallback = args.get("fallback").is_some();
+    let params = signature::name_params(&mut function.signature, has_fallback);
+    let fallback = Fallback::new(args, &function, receiver, &params);
+    let lends = fallback.as_ref().is_some_and(Fallback::lends);
+    let keep = fallback.as_ref().map(|fallback| fallback.keep(p));
+    let body = body::body(&function, &params, &output, lends);
+    let site = site::site(args, runtime, p, limits);
+    let call = Call {
+        args,
+        p,
+        output: &output,
+        output_span,
+        fallback,
+    };
+    let call = if function.is_async() {
+        call.asynchronous(&body)
+    } else {
+        call.sync(&body)
+    };
+
+    let Function {
+        before,
+        signature,
+        inner,
+        braces,
+        ..
+    } = &function;
+    let mut block = Group::new(
+        Delimiter::Brace,
+        quote_spanned! {Span::mixed_site()=>
+            #inner
+            let site = #site;
+            #keep
+            #call
+        },
+    );
+    block.set_span(*braces);
+    quote!(#before #signature #block)
+}
+
+#[cfg(test)]
+mod tests {
+    use proc_macro2::TokenTree;
+
+    use super::*;
+
+    const ARGUMENTS: &str = "name = \"a\", window = 100, slow = \"2s\", slow_rate = 50.5, \
+        ignore = [B, C::D(1..=2) | e::F, |g| g.h(), type(i)], fallback = Self::j::<K, L>, \
+        fallback_on = \"failure\", wait = m::N, crate = ::o";
+    const ITEM: &str = "#[p] pub(crate) async unsafe fn q<'a, T: R>(&mut self, (s, mut t): (u, v), \
+        #[w] _: impl X<Y>, z: &'a mut [u8]) -> Result<impl A + 'a, B<C>> where T: D { #![e] f }";
+
+    /// Drops, repeats, or swaps tokens, here and there and within groups.
+    fn damage(tokens: TokenStream, dice: &mut impl FnMut(usize) -> usize) -> TokenStream {
+        let mut trees: Vec<TokenTree> = tokens.into_iter().collect();
+        for _ in 0..dice(3) {
+            let at = dice(trees.len().max(1));
+            match (dice(4), trees.get(at).cloned()) {
+                (0, Some(_)) => drop(trees.remove(at)),
+                (1, Some(tree)) => trees.insert(dice(trees.len()), tree),
+                (2, Some(_)) => trees.swap(at, 0),
+                (_, Some(TokenTree::Group(group))) => {
+                    let inside = damage(group.stream(), dice);
+                    trees[at] = Group::new(group.delimiter(), inside).into();
+                }
+                _ => {}
+            }
+        }
+        trees.into_iter().collect()
+    }
+
+    #[test]
+    fn no_tokens_make_it_panic() {
+        let mut state = 1_usize;
+        let mut dice = |sides: usize| {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
+            (state >> 33) % sides
+        };
+        let mut accepted = 0;
+        for _ in 0..2_000 {
+            let arguments = damage(ARGUMENTS.parse().unwrap(), &mut dice);
+            let item = damage(ITEM.parse().unwrap(), &mut dice);
+            let expansion = expand(arguments, item.clone()).to_string();
+            assert!(!expansion.is_empty() || item.is_empty());
+            accepted += usize::from(!expansion.contains("compile_error"));
+        }
+        assert!(
+            accepted > 100,
+            "{accepted} were accepted: the damage is too great to tell"
+        );
+    }
+}

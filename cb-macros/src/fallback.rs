@@ -1,0 +1,116 @@
+//! The answers that do not come from the body: the fallback's, or the rejection as an error.
+
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
+
+use crate::args::Args;
+use crate::limits::relocated;
+use crate::signature::{Function, Param, Sharing};
+use crate::value::first_span;
+
+pub(crate) struct Fallback<'a> {
+    path: &'a TokenStream,
+    /// Whether it also answers timeouts and recorded failures.
+    pub(crate) on_failure: bool,
+    receiver: Option<Param>,
+    params: &'a [Param],
+    is_async: bool,
+}
+
+impl<'a> Fallback<'a> {
+    pub(crate) fn new(
+        args: &'a Args,
+        function: &Function,
+        receiver: Option<Param>,
+        params: &'a [Param],
+    ) -> Option<Self> {
+        Some(Self {
+            path: &args.get("fallback")?.value.written,
+            on_failure: args.choice("fallback_on") == Some("Failure"),
+            receiver,
+            params,
+            is_async: function.is_async(),
+        })
+    }
+
+    /// Whether the body must only borrow what it is given, since the fallback may follow it.
+    pub(crate) fn lends(&self) -> bool {
+        self.on_failure && self.all().any(|param| param.sharing == Sharing::Lent)
+    }
+
+    /// Copies, made before the body runs, of what it may consume.
+    pub(crate) fn keep(&self, p: &TokenStream) -> TokenStream {
+        if !self.on_failure {
+            return TokenStream::new();
+        }
+        let cloned = |(at, param): (usize, &Param)| {
+            (param.sharing == Sharing::Cloned).then(|| {
+                let place = first_span(&param.ty);
+                let (p, name) = (relocated(p, place), relocated(&param.name, place));
+                let (kept, keep) = (kept(at), Ident::new("keep", located(place)));
+                let argument = quote_spanned!(located(place)=> &#name);
+                quote_spanned! {Span::mixed_site()=>
+                    #[allow(clippy::used_underscore_binding)]
+                    let #kept = #p::#keep(#argument);
+                }
+            })
+        };
+        self.all().enumerate().filter_map(cloned).collect()
+    }
+
+    /// Calls the fallback with the parameters and `reason`.
+    pub(crate) fn call(
+        &self,
+        output: &TokenStream,
+        reason: &TokenStream,
+        p: &TokenStream,
+    ) -> TokenStream {
+        let path = self.path;
+        let offset = usize::from(self.receiver.is_some());
+        let given = |(at, param): (usize, &Param)| match param.sharing {
+            Sharing::Cloned if self.on_failure => kept(at).into_token_stream(),
+            _ => param.name.clone(),
+        };
+        let params: Vec<_> = self
+            .params
+            .iter()
+            .enumerate()
+            .map(|(at, param)| given((at + offset, param)))
+            .collect();
+        let receiver = self.receiver.iter().map(|param| given((0, param)));
+        // The whole call stands where the path is, since a misfit is reported at the call.
+        let place = located(first_span(path));
+        let p = relocated(p, first_span(path));
+        let function = match (&self.receiver, self.is_async) {
+            (None, false) => "answer",
+            (None, true) => "answer_async",
+            (Some(_), false) => "answer_method",
+            (Some(_), true) => "answer_method_async",
+        };
+        let function = Ident::new(function, place);
+        let receiver_type = self.receiver.iter().map(|_| quote!(_));
+        let call = quote_spanned! {place=>
+            #p::#function::<#output, #(#receiver_type,)* _, _, _, _>(
+                #(#receiver,)* arguments, #reason, #path
+            )
+        };
+        let awaited = self.is_async.then(|| quote!(.await));
+        quote_spanned! {Span::mixed_site()=> {
+            #[allow(clippy::used_underscore_binding)]
+            let arguments = (#(#params,)*);
+            #call #awaited
+        }}
+    }
+
+    fn all(&self) -> impl Iterator<Item = &Param> {
+        self.receiver.iter().chain(self.params)
+    }
+}
+
+fn kept(at: usize) -> Ident {
+    format_ident!("__kept{at}", span = Span::mixed_site())
+}
+
+fn located(place: Span) -> Span {
+    Span::mixed_site().located_at(place)
+}

@@ -1,0 +1,191 @@
+//! The `#[circuit_breaker]` attribute of `cb-runtime`; depend on that crate instead of this one.
+
+mod args;
+mod body;
+mod call;
+mod check;
+mod classify;
+mod errors;
+mod expand;
+mod fallback;
+mod limits;
+mod output;
+mod recover;
+mod signature;
+mod site;
+mod suggest;
+mod unit;
+mod value;
+
+use proc_macro::TokenStream;
+
+/// Guards a function by a circuit breaker.
+///
+/// ```
+/// use cb_runtime::{CallNotPermitted, circuit_breaker};
+///
+/// # struct Client; impl Client { async fn get(&self, _: &str) -> Result<u32, ApiError> { Ok(3) } }
+/// # #[derive(Debug)] struct BusinessError;
+/// # impl std::fmt::Display for BusinessError {
+/// #     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result { f.write_str("") }
+/// # }
+/// # impl std::error::Error for BusinessError {}
+/// # type ApiError = Box<dyn std::error::Error + Send + Sync>;
+/// #[circuit_breaker(
+///     name = "inventory.query",      // one breaker for what fails together
+///     min_calls = 20,
+///     slow = "2s",
+///     ignore = BusinessError,        // "out of stock" is an answer, not an outage
+///     fallback = cached_stock,
+/// )]
+/// async fn query_stock(client: &Client, sku: &str) -> Result<u32, ApiError> {
+///     client.get(sku).await
+/// }
+///
+/// async fn cached_stock(_: &Client, _sku: &str, why: CallNotPermitted) -> Result<u32, ApiError> {
+///     println!("{why}");
+///     Ok(0)
+/// }
+/// ```
+///
+/// # Arguments
+///
+/// Percentages are numbers above 0 and up to 100, or strings such as `"0.5%"`. Durations are
+/// strings with units: `"500ms"`, `"2s"`, `"1m 30s"`. Numbers, percentages, durations and flags
+/// may also be constant expressions: `min_calls = limits::MIN`, `wait = Duration::from_secs(5)`.
+/// Wherever a default is "off", `off` is a value too.
+///
+/// | argument | value | default | meaning |
+/// |---|---|---|---|
+/// | `name` | string literal | required | the breaker's identity in the registry |
+/// | `base` | string literal | – | a named template in the registry to start from |
+/// | **when to open** | | | |
+/// | `window` | number of calls, or duration | `"30s"` | the calls that rates are computed over |
+/// | `buckets` | number | the window's seconds, 10–60 | resolution of a window of time |
+/// | `min_calls` | number | 10, or the window if smaller | no rate is judged below it |
+/// | `failure_rate` | % | 50 | opens at or above |
+/// | `slow` | duration | off | a call that takes longer is slow, whatever its result |
+/// | `slow_rate` | % | 50 | opens at or above; needs `slow` |
+/// | `failure_count` | number | off | opens at that many failures in the window |
+/// | `consecutive_failures` | number | 10, can be `off` | opens at that many in a row |
+/// | **what counts** | | | |
+/// | `ignore` | errors, see below | – | not recorded at all |
+/// | `record` | errors, see below | – | only these are failures, the others successes |
+/// | `failure_if` | function of a reference to the value | – | a returned value that is a failure |
+/// | `on_cancel` | `"slow"`, `"ignore"`, `"failure"` | `"slow"` | a dropped future: counts as slow if it had run past `slow`, else not at all |
+/// | `timeout` | duration, `async fn` only | off | the call is dropped and is a failure |
+/// | **how to recover** | | | |
+/// | `wait` | duration | `"10s"` | time in OPEN |
+/// | `wait_multiplier` | number | 1 | growth of the wait over openings in a row; needs `wait_max` |
+/// | `wait_max` | duration | off | its cap |
+/// | `auto_half_open` | bool | false | HALF_OPEN when the wait ends, not at the next call |
+/// | `half_open_calls` | number | 5 | probes in one HALF_OPEN stay |
+/// | `half_open_max_wait` | duration | 30 s, or twice `timeout`, can be `off` | longest HALF_OPEN stay |
+/// | `half_open_max_wait_state` | `"decide"`, `"open"`, `"closed"` | `"decide"` | where it then goes; `"decide"`: by the probes that returned |
+/// | **what the caller gets** | | | |
+/// | `fallback` | path of a function | – | answers rejected calls, see below |
+/// | `fallback_on` | `"rejected"`, `"failure"` | `"rejected"` | `"failure"`: also timeouts and failures |
+/// | **operation** | | | |
+/// | `mode` | `"enabled"`, `"metrics_only"`, `"disabled"`, `"forced_open"` | `"enabled"` | at the start |
+/// | `crate` | path | `::cb_runtime` | where the runtime is, if it was renamed or re-exported |
+///
+/// `ignore`, `record`, `failure_if`, `on_cancel`, `timeout` and the fallback belong to the
+/// function, all else to the breaker. Several functions can share a breaker by its name; then one
+/// of them sets what belongs to the breaker, and the others give no more than the name.
+///
+/// # What counts as a failure
+///
+/// An `Err`, a timeout, a panic (which goes on to the caller), and a value for which `failure_if`
+/// says so: of a `Result<T, E>` it is shown the `&T`, of another type the value itself.
+///
+/// `ignore` and `record` tell errors apart. What they take goes by the way it is written:
+///
+/// | written | is | holds if |
+/// |---|---|---|
+/// | `BusinessError` | a type | the error is one, contains one (`anyhow::Error`, `Box<dyn Error>`), or has one along its `source()`s |
+/// | `ApiError::OutOfStock` | a variant, whatever its fields | likewise, and it is that variant |
+/// | `ApiError::Http(400..=499)` | a pattern | likewise, and the pattern matches |
+/// | `is_business`, `\|e\| e.code() == 7` | a function of `&E` | it returns `true` |
+/// | `[A, B]`, `A \| B` | several of these | one of them holds |
+/// | `type(odd_name)` | a type that is not written like one | as for a type |
+///
+/// `ignore` is asked first.
+///
+/// ```
+/// # use cb_runtime::{CallError, circuit_breaker};
+/// # struct Response { status: u16 }
+/// # #[derive(Debug)] enum ApiError { Http(u16), Refused }
+/// # impl From<cb_runtime::CallNotPermitted> for ApiError {
+/// #     fn from(_: cb_runtime::CallNotPermitted) -> Self { Self::Refused }
+/// # }
+/// #[circuit_breaker(
+///     name = "orders.get",
+///     ignore = ApiError::Http(400..=499),
+///     failure_if = |response| response.status == 503,
+/// )]
+/// fn get_order(id: u64) -> Result<Response, ApiError> {
+///     # let _ = id;
+///     Ok(Response { status: 200 })
+/// }
+/// ```
+///
+/// # When a call is rejected
+///
+/// With `fallback = f`, `f` answers. It takes the function's own parameters, by value, and, if it
+/// wants, one more: the `CallNotPermitted`. It returns the same type. For a method it is named
+/// `Self::f`, and may also do without the receiver; for an `async fn` it may be async or not.
+///
+/// With `fallback_on = "failure"` it also answers timeouts and failures, but no ignored errors and
+/// no panics. The reason is then a `CallError<E>` (`E` is `Infallible` if the function returns no
+/// `Result`), and parameters that are no references are cloned before each call.
+///
+/// ```
+/// # use cb_runtime::{CallError, circuit_breaker};
+/// # #[derive(Clone)] struct Query;
+/// # struct Search;
+/// impl Search {
+///     #[circuit_breaker(name = "search", timeout = "300ms", fallback = Self::local, fallback_on = "failure")]
+///     async fn remote(&self, query: Query) -> Result<Vec<u32>, String> {
+///         # let _ = query;
+///         Err("down".into())
+///     }
+///
+///     fn local(&self, _query: Query, why: CallError<String>) -> Result<Vec<u32>, String> {
+///         match why {
+///             CallError::Failed(error) if error == "bad query" => Err(error),
+///             _ => Ok(vec![]),
+///         }
+///     }
+/// }
+/// ```
+///
+/// Without a fallback the function must return a `Result` whose error implements
+/// `From<CallNotPermitted>`, and with `timeout` also `From<TimedOut>`. `CallError<E>` does.
+///
+/// ```
+/// use cb_runtime::{CallError, circuit_breaker};
+///
+/// #[circuit_breaker(name = "prices")]
+/// fn price(sku: &str) -> Result<u32, CallError<std::num::ParseIntError>> {
+///     sku.parse().map_err(CallError::Failed)
+/// }
+/// ```
+///
+/// # Which functions
+///
+/// Free functions, methods with any receiver and default methods of traits; sync or async; generic
+/// or not. Nothing happens before an `async fn` is first polled. The future is `Send` if the body
+/// is. The breaker is in the registry from the start of the program, before the first call.
+///
+/// All instances of a generic function, and all implementors of a trait with a guarded default
+/// method, share the breaker.
+///
+/// Refused, since they would not really be guarded: functions that are not async but return a
+/// future (also methods under `#[async_trait]`), and functions whose return type is a type
+/// parameter, unless `failure_if` judges it. Also `const fn` and `-> !`.
+///
+/// A blocking function cannot be interrupted: give its client a timeout of its own.
+#[proc_macro_attribute]
+pub fn circuit_breaker(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    expand::expand(arguments.into(), item.into()).into()
+}

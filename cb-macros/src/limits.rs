@@ -1,0 +1,167 @@
+//! Has the compiler check values by the runtime's own rules, at the place where they are written.
+
+use proc_macro2::{Ident, Span, TokenStream, TokenTree};
+use quote::{quote, quote_spanned};
+
+use crate::args::{Arg, Args};
+use crate::value::What;
+
+pub(crate) struct Limits<'a> {
+    args: &'a Args,
+    p: &'a TokenStream,
+    out: TokenStream,
+}
+
+impl<'a> Limits<'a> {
+    /// Items that fail to compile where a value is out of range or contradicts another one.
+    pub(crate) fn of(args: &'a Args, p: &'a TokenStream) -> TokenStream {
+        let mut limits = Self {
+            args,
+            p,
+            out: TokenStream::new(),
+        };
+        limits.ranges();
+        limits.contradictions();
+        limits.out
+    }
+
+    fn ranges(&mut self) {
+        for name in [
+            "window",
+            "buckets",
+            "min_calls",
+            "failure_rate",
+            "slow",
+            "slow_rate",
+            "failure_count",
+            "consecutive_failures",
+            "timeout",
+            "wait",
+            "wait_multiplier",
+            "half_open_calls",
+            "half_open_max_wait",
+        ] {
+            if let Some((arg, value)) = self.value(name) {
+                self.require(arg, name, &value);
+            }
+        }
+    }
+
+    fn contradictions(&mut self) {
+        let window = self.value("window");
+        if let Some((window, value)) = &window {
+            if let Some((buckets, count)) = self.value("buckets") {
+                match window.value.what {
+                    What::Count(_) => self.require(buckets, "buckets_need_time", value),
+                    _ => self.in_window(
+                        buckets,
+                        value,
+                        "Time",
+                        "bucket_length",
+                        |time| quote!(#time, #count),
+                    ),
+                }
+            }
+            for (name, check) in [
+                ("min_calls", "min_calls_in_window"),
+                ("failure_count", "failure_count_in_window"),
+            ] {
+                let time = matches!(window.value.what, What::Time(_));
+                if let Some((arg, count)) = self.value(name).filter(|_| !time) {
+                    self.in_window(arg, value, "Calls", check, |calls| quote!(#count, #calls));
+                }
+            }
+        }
+        self.pair("slow", "timeout", "slow_below_timeout");
+        self.pair("timeout", "half_open_max_wait", "timeout_below_max_wait");
+        if let (Some((_, wait)), Some((max, limit))) = (self.value("wait"), self.value("wait_max"))
+        {
+            self.require(max, "wait_within_max", &quote!(#wait, #limit));
+        }
+        let none = quote!(::core::option::Option::None);
+        if self.lacks("slow") {
+            if let Some((rate, _)) = self.value("slow_rate") {
+                self.require(rate, "slow_rate_needs_slow", &none);
+            }
+        }
+        if self.lacks("wait_max") {
+            if let Some((multiplier, value)) = self.value("wait_multiplier") {
+                let p = self.located(multiplier);
+                let check = self.call(multiplier, "wait_multiplier_needs_max", &none);
+                self.out
+                    .extend(quote!(const _: () = if #value > 1.0 { #p::require(#check) };));
+            }
+        }
+    }
+
+    /// Whether nothing gives `name` a value: neither the attribute nor, perhaps, a template.
+    fn lacks(&self, name: &str) -> bool {
+        match self.args.get(name) {
+            Some(arg) => matches!(arg.value.what, What::Off),
+            None => !self.args.mentions(name) && !self.args.mentions("base"),
+        }
+    }
+
+    /// `first` must be below `second`; reported at `first`.
+    fn pair(&mut self, first: &str, second: &str, check: &str) {
+        if let (Some((arg, a)), Some((_, b))) = (self.value(first), self.value(second)) {
+            self.require(arg, check, &quote!(#a, #b));
+        }
+    }
+
+    /// A check that applies to one kind of window.
+    fn in_window(
+        &mut self,
+        arg: &Arg,
+        window: &TokenStream,
+        kind: &str,
+        check: &str,
+        arguments: impl FnOnce(TokenStream) -> TokenStream,
+    ) {
+        let (p, located) = (self.p, self.located(arg));
+        let kind = Ident::new(kind, Span::mixed_site());
+        let check = self.call(arg, check, &arguments(quote!(window)));
+        self.out.extend(quote! {
+            const _: () = if let #p::Window::#kind(window) = #window { #located::require(#check) };
+        });
+    }
+
+    fn require(&mut self, arg: &Arg, check: &str, arguments: &TokenStream) {
+        let p = self.located(arg);
+        let check = self.call(arg, check, arguments);
+        let require = quote_spanned!(span(arg)=> require(#check));
+        self.out.extend(quote!(const _: () = #p::#require;));
+    }
+
+    fn call(&self, arg: &Arg, check: &str, arguments: &TokenStream) -> TokenStream {
+        let p = self.located(arg);
+        let check = Ident::new(check, span(arg));
+        quote_spanned!(span(arg)=> #p::check::#check(#arguments))
+    }
+
+    /// The runtime's path, reported at the value's place.
+    fn located(&self, arg: &Arg) -> TokenStream {
+        relocated(self.p, arg.value.span())
+    }
+
+    fn value(&self, name: &str) -> Option<(&'a Arg, TokenStream)> {
+        let arg = self.args.get(name)?;
+        let given = !matches!(arg.value.what, What::Off);
+        given.then(|| (arg, arg.value.expr(arg.key.kind, self.p)))
+    }
+}
+
+fn span(arg: &Arg) -> Span {
+    Span::mixed_site().located_at(arg.value.span())
+}
+
+/// A path whose errors show up at `place`.
+pub(crate) fn relocated(path: &TokenStream, place: Span) -> TokenStream {
+    path.clone()
+        .into_iter()
+        .map(|mut token: TokenTree| {
+            token.set_span(token.span().located_at(place));
+            token
+        })
+        .collect()
+}

@@ -1,0 +1,123 @@
+//! Return types that a breaker cannot judge, as far as their tokens tell. The rest is left to the
+//! runtime's traits, which see through aliases.
+
+use proc_macro2::{TokenStream, TokenTree};
+use syn::{GenericArgument, Path, PathArguments, Type, TypeParamBound};
+
+use crate::signature::{Function, peel};
+
+/// Whether `ty` is written as a future: `impl Future`, `Pin<Box<dyn Future>>`, `BoxFuture`.
+pub(crate) fn is_future(ty: &Type) -> bool {
+    match peel(ty) {
+        Type::ImplTrait(ty) => ty.bounds.iter().any(names_future),
+        Type::TraitObject(ty) => ty.bounds.iter().any(names_future),
+        Type::Path(ty) => {
+            let Some(last) = ty.path.segments.last() else {
+                return false;
+            };
+            match last.ident.to_string().as_str() {
+                "BoxFuture" | "LocalBoxFuture" => true,
+                "Pin" | "Box" => argument(&ty.path).is_some_and(is_future),
+                _ => false,
+            }
+        }
+        _ => false,
+    }
+}
+
+/// Whether it is the boxed future that `#[async_trait]` makes of a method.
+pub(crate) fn is_async_trait(function: &Function) -> bool {
+    function
+        .signature
+        .generics
+        .lifetimes()
+        .any(|param| param.lifetime.ident == "async_trait")
+}
+
+fn names_future(bound: &TypeParamBound) -> bool {
+    match bound {
+        TypeParamBound::Trait(bound) => bound
+            .path
+            .segments
+            .last()
+            .is_some_and(|last| last.ident == "Future"),
+        _ => false,
+    }
+}
+
+fn argument(path: &Path) -> Option<&Type> {
+    let PathArguments::AngleBracketed(arguments) = &path.segments.last()?.arguments else {
+        return None;
+    };
+    arguments.args.iter().find_map(|argument| match argument {
+        GenericArgument::Type(ty) => Some(ty),
+        _ => None,
+    })
+}
+
+/// Whether the type may turn out to be a `Result` that nobody can see here: a type parameter, or
+/// an associated type.
+pub(crate) fn is_opaque(ty: &Type, function: &Function) -> bool {
+    let Type::Path(ty) = peel(ty) else {
+        return false;
+    };
+    if ty.qself.is_some() {
+        return true;
+    }
+    let first = match ty.path.segments.first() {
+        Some(first) if first.arguments.is_none() => &first.ident,
+        _ => return false,
+    };
+    let name = first.to_string();
+    // The generics of an `impl` around the function cannot be seen: go by the custom of naming
+    // them with one letter.
+    let parameter = function.declares(first)
+        || (name.len() == 1
+            && name.starts_with(char::is_uppercase)
+            && ty.path.leading_colon.is_none());
+    match ty.path.segments.len() {
+        1 => parameter,
+        _ => parameter || name == "Self",
+    }
+}
+
+/// The type with every `impl Trait` in it left to inference: it can be named nowhere else.
+pub(crate) fn without_impl(tokens: TokenStream) -> TokenStream {
+    let mut out = TokenStream::new();
+    let mut skipping = false;
+    let (mut depth, mut previous) = (0_i32, ' ');
+    for token in tokens {
+        let punct = match &token {
+            TokenTree::Punct(punct) => punct.as_char(),
+            _ => ' ',
+        };
+        if skipping {
+            let arrow = punct == '>' && (previous == '-' || previous == '=');
+            previous = punct;
+            match punct {
+                '<' => depth += 1,
+                '>' if depth > 0 && !arrow => depth -= 1,
+                ',' | '>' if depth == 0 && !arrow => skipping = false,
+                _ => {}
+            }
+            if skipping {
+                continue;
+            }
+        }
+        match token {
+            TokenTree::Ident(ident) if ident == "impl" => {
+                let infer = syn::Token![_](ident.span());
+                quote::ToTokens::to_tokens(&infer, &mut out);
+                (skipping, depth, previous) = (true, 0, ' ');
+            }
+            TokenTree::Group(group) => {
+                let mut new =
+                    proc_macro2::Group::new(group.delimiter(), without_impl(group.stream()));
+                new.set_span(group.span());
+                out.extend([TokenTree::Group(new)]);
+            }
+            token => out.extend([token]),
+        }
+    }
+    out
+}
