@@ -1,0 +1,14 @@
+use cb_runtime::circuit_breaker;
+
+#[circuit_breaker(name = "query", fallback = cached)]
+fn query(id: u32) -> Result<String, ApiError> {
+    Ok(id.to_string())
+}
+
+struct ApiError;
+
+fn cached(id: &u32) -> Result<String, ApiError> {
+    Ok(id.to_string())
+}
+
+fn main() {}
