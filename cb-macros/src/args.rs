@@ -23,6 +23,8 @@ pub(crate) enum Kind {
     Predicate,
     Function,
     Path,
+    /// Over the parameters.
+    Expression,
     /// A known name that is not supported yet.
     Later,
 }
@@ -68,6 +70,8 @@ const MODE: &[(&str, &str)] = &[
 /// Every key, in the order of the documentation.
 pub(crate) static KEYS: &[Key] = &[
     key("name", Kind::Text),
+    key("key", Kind::Expression),
+    key("max_keys", Kind::Count),
     key("base", Kind::Text),
     key("window", Kind::Window),
     key("buckets", Kind::Count),
@@ -93,8 +97,6 @@ pub(crate) static KEYS: &[Key] = &[
     key("fallback_on", Kind::Choice(FALLBACK_ON)),
     key("mode", Kind::Choice(MODE)),
     key("crate", Kind::Path),
-    key("key", Kind::Later),
-    key("max_keys", Kind::Later),
     key("count_running", Kind::Later),
     key("warmup", Kind::Later),
     key("ignore_if", Kind::Later),
@@ -262,6 +264,7 @@ pub(crate) fn example(key: &Key) -> String {
         Kind::Predicate => "is_failure".into(),
         Kind::Function => "cached".into(),
         Kind::Path => "::cb_runtime".into(),
+        Kind::Expression => "host".into(),
     }
 }
 

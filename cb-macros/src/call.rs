@@ -1,6 +1,6 @@
 //! One call: permission, the body, the judgement of what it returned, the answer.
 
-use proc_macro2::{Ident, Span, TokenStream};
+use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 
 use crate::args::{Arg, Args};
@@ -21,7 +21,7 @@ pub(crate) struct Call<'a> {
 impl Call<'_> {
     pub(crate) fn sync(&self, body: &TokenStream) -> TokenStream {
         let p = self.p;
-        let enter = self.enter(&quote!(enter), false);
+        let enter = self.enter("enter", false);
         let value = quote_spanned!(Span::mixed_site()=> let value = #p::call_once(#body););
         self.around(&quote!(#enter #value))
     }
@@ -29,7 +29,7 @@ impl Call<'_> {
     pub(crate) fn asynchronous(&self, body: &TokenStream) -> TokenStream {
         let p = self.p;
         let mixed = Span::mixed_site();
-        let enter = self.enter(&quote!(enter_async), true);
+        let enter = self.enter("enter_async", true);
         let Some(timeout) = self.timeout() else {
             return self.around(&quote_spanned! {mixed=>
                 #enter
@@ -75,7 +75,7 @@ impl Call<'_> {
             .filter(|arg| !matches!(arg.value.what, What::Off))
     }
 
-    fn enter(&self, method: &TokenStream, mutable: bool) -> TokenStream {
+    fn enter(&self, method: &str, mutable: bool) -> TokenStream {
         let mutable = mutable.then(|| quote!(mut));
         let rejected = match &self.fallback {
             Some(fallback) if !fallback.on_failure => {
@@ -89,8 +89,27 @@ impl Call<'_> {
                 "rejected_because",
             ),
         };
-        quote_spanned! {Span::mixed_site()=>
-            let #mutable guard = match site.#method() {
+        let mixed = Span::mixed_site();
+        let (keyed, entered) = match self.args.get("key").map(|arg| &arg.value.written) {
+            Some(key) => {
+                // All of it stands at the key, which the message is about if it is not text.
+                let place = mixed.located_at(crate::value::first_span(key));
+                let method = Ident::new(&method.replace("enter", "enter_key"), place);
+                // A statement of its own: what the key's expression holds on to is let go before
+                // the fallback runs.
+                let mut key = Group::new(Delimiter::Parenthesis, key.clone());
+                key.set_span(place);
+                let keyed = quote_spanned!(place=> let entered = site.#method(&#key););
+                (Some(keyed), quote_spanned!(place=> entered))
+            }
+            None => {
+                let method = Ident::new(method, mixed);
+                (None, quote_spanned!(mixed=> site.#method()))
+            }
+        };
+        quote_spanned! {mixed=>
+            #keyed
+            let #mutable guard = match #entered {
                 ::core::result::Result::Ok(guard) => guard,
                 ::core::result::Result::Err(rejection) => #rejected
             };

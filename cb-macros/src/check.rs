@@ -1,5 +1,7 @@
 //! Rules over arguments and signature, other than the ranges of values.
 
+use proc_macro2::{Ident, TokenStream, TokenTree};
+use quote::ToTokens;
 use syn::{Expr, FnArg};
 
 use crate::args::Args;
@@ -18,6 +20,12 @@ pub(crate) fn arguments(args: &Args, errors: &mut Errors) {
             "`name` is missing: it is the breaker's identity in the registry, \
              for example `name = \"inventory.query\"`",
         ));
+    }
+    if let Some(max) = args.get("max_keys").filter(|_| !args.mentions("key")) {
+        errors.at(
+            &max.ident,
+            "`max_keys` bounds the breakers of a `key`: add `key = some_parameter`, or leave it out",
+        );
     }
     if let Some(on) = args
         .get("fallback_on")
@@ -57,6 +65,41 @@ pub(crate) fn item(args: &Args, item: &Item, errors: &mut Errors) {
     sync(args, function, errors);
     output_type(args, function, errors);
     parameters(args, function, errors);
+    key(args, function, errors);
+}
+
+/// The key is made before the parameters are taken apart.
+fn key(args: &Args, function: &Function, errors: &mut Errors) {
+    let Some(arg) = args.get("key") else { return };
+    let mut used = Vec::new();
+    idents(arg.value.written.clone(), &mut used);
+    for input in &function.signature.inputs {
+        let FnArg::Typed(typed) = input else { continue };
+        if matches!(&*typed.pat, syn::Pat::Ident(pat) if pat.subpat.is_none()) {
+            continue;
+        }
+        let mut bound = Vec::new();
+        idents(typed.pat.to_token_stream(), &mut bound);
+        if let Some(name) = used.iter().find(|name| bound.contains(name)) {
+            errors.at(
+                name,
+                format!(
+                    "the key is made before this parameter is taken apart, so it cannot use \
+                     `{name}`: give the parameter a name and say `name.field` here"
+                ),
+            );
+        }
+    }
+}
+
+fn idents(tokens: TokenStream, found: &mut Vec<Ident>) {
+    for token in tokens {
+        match token {
+            TokenTree::Ident(ident) => found.push(ident),
+            TokenTree::Group(group) => idents(group.stream(), found),
+            _ => {}
+        }
+    }
 }
 
 /// What only an async function can have.

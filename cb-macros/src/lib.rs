@@ -58,6 +58,8 @@ use proc_macro::TokenStream;
 /// | argument | value | default | meaning |
 /// |---|---|---|---|
 /// | `name` | string literal | required | the breaker's identity in the registry |
+/// | `key` | expression over the parameters | – | one breaker for each value: a host, a shard, a tenant |
+/// | `max_keys` | number | 1000 | the most of those; idle ones make room, never one that protects or is in use |
 /// | `base` | string literal | – | a named template in the registry to start from |
 /// | **when to open** | | | |
 /// | `window` | number of calls, or duration | `"30s"` | the calls that rates are computed over |
@@ -89,9 +91,36 @@ use proc_macro::TokenStream;
 /// | `mode` | `"enabled"`, `"metrics_only"`, `"disabled"`, `"forced_open"` | `"enabled"` | at the start |
 /// | `crate` | path | `::cb_runtime` | where the runtime is, if it was renamed or re-exported |
 ///
-/// `ignore`, `record`, `failure_if`, `on_cancel`, `timeout` and the fallback belong to the
-/// function, all else to the breaker. Several functions can share a breaker by its name; then one
+/// `key`, `max_keys`, `ignore`, `record`, `failure_if`, `on_cancel`, `timeout` and the fallback
+/// belong to the function, all else to the breaker. Several functions can share a breaker by its name; then one
 /// of them sets what belongs to the breaker, and the others give no more than the name.
+///
+/// # One breaker for each key
+///
+/// `key = host` gives each host a breaker of its own, `name[host]`, so that a broken one does not
+/// take the others down. The expression is evaluated for each call, at its first poll if it is
+/// async, before permission is asked; it sees the parameters by their names, and `self`, and may be
+/// of any type that implements `Display`.
+///
+/// ```
+/// # use cb_runtime::{CallError, circuit_breaker};
+/// # struct Request { host: String }
+/// #[circuit_breaker(name = "gateway.forward", key = request.host, max_keys = 200)]
+/// fn forward(request: &Request) -> Result<String, CallError<std::io::Error>> {
+///     # let _ = request;
+///     Ok("200 OK".into())
+/// }
+///
+/// let request = Request { host: "eu-1".into() };
+/// forward(&request)?;
+/// let breaker = cb_runtime::registry().keyed("gateway.forward", "eu-1").unwrap();
+/// assert_eq!(breaker.snapshot().successful, 1);
+/// # Ok::<(), CallError<std::io::Error>>(())
+/// ```
+///
+/// When there are `max_keys` of them, those that are CLOSED, have no call in flight and have had
+/// none for a whole window (30 s if it is a number of calls) make room, the longest idle first. If
+/// there is none such, the new key shares the breaker `name[*]` with others that found no room.
 ///
 /// # What counts as a failure
 ///

@@ -40,6 +40,7 @@ impl<'a> Limits<'a> {
             "wait_multiplier",
             "half_open_calls",
             "half_open_max_wait",
+            "max_keys",
         ] {
             if let Some((arg, value)) = self.value(name) {
                 self.require(arg, name, &value);

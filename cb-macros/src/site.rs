@@ -41,6 +41,14 @@ pub(crate) fn site(
         }
         None => quote!(::core::option::Option::None),
     };
+    let max_keys = match (args.get("key"), args.get("max_keys")) {
+        (Some(_), Some(max)) => {
+            let max = max.value.expr(max.key.kind, p);
+            quote!(::core::option::Option::Some(#max))
+        }
+        (Some(_), None) => quote!(::core::option::Option::Some(#p::check::DEFAULT_MAX_KEYS)),
+        (None, _) => quote!(::core::option::Option::None),
+    };
     quote_spanned! {Span::mixed_site()=> {
         static SITE: #p::Site = #p::Site::new(
             #name,
@@ -51,7 +59,7 @@ pub(crate) fn site(
                 file: ::core::file!(),
                 line: ::core::line!(),
             },
-            #p::FunctionSettings { timeout: #timeout, on_cancel: #on_cancel },
+            #p::FunctionSettings { timeout: #timeout, on_cancel: #on_cancel, max_keys: #max_keys },
         );
         #runtime::__announce!(SITE);
         #limits
@@ -69,7 +77,8 @@ fn config(args: &Args, p: &TokenStream) -> TokenStream {
             _ => None,
         };
         let value = match (&arg.value.what, arg.key.kind) {
-            _ if name == "timeout" => return None,
+            // Of the function, not of the breaker.
+            _ if name == "timeout" || name == "max_keys" => return None,
             (What::Off, _) => {
                 let off = word(&format!("{name}_off"));
                 return Some(quote!(.#off()));

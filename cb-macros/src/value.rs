@@ -26,6 +26,7 @@ pub(crate) enum What {
     Predicate,
     Function,
     Path(Path),
+    Expression,
 }
 
 pub(crate) struct Value {
@@ -101,6 +102,11 @@ pub(crate) fn read(key: &Key, tokens: &[TokenTree]) -> Result<Value> {
                 .parse2(written.clone())
                 .map_err(|_| wrong(key, &written, "a path"))?,
         ),
+        Kind::Expression => {
+            syn::parse2::<Expr>(written.clone())
+                .map_err(|_| wrong(key, &written, wanted(key.kind)))?;
+            What::Expression
+        }
         _ => simple(key, &written)?,
     };
     Ok(Value { what, written })
@@ -283,6 +289,7 @@ fn wanted(kind: Kind) -> &'static str {
         Kind::Classes => "a type, a variant, a pattern, a predicate, or a list of these",
         Kind::Predicate | Kind::Function => "a function",
         Kind::Path => "a path",
+        Kind::Expression => "an expression over the function's parameters",
     }
 }
 

@@ -29,6 +29,14 @@ pub enum ConflictKind {
         /// The function whose settings it has not.
         other: Place,
     },
+    /// A function with this name has a `key` and another one has none. Each has its own breakers:
+    /// one for each key, and the one of the bare name.
+    KeyedAndNot {
+        /// The function with a key.
+        keyed: Place,
+        /// The function without.
+        other: Place,
+    },
     /// A layer would have made the configuration invalid and was left out, all of it.
     LeftOut {
         /// The layer.
@@ -61,6 +69,11 @@ impl fmt::Display for Conflict {
                 f,
                 "two functions with this name set different policies; the one at {ruling} rules, \
                  the one at {other} has no effect on it"
+            ),
+            ConflictKind::KeyedAndNot { keyed, other } => write!(
+                f,
+                "the function at {keyed} has a `key` and the one at {other} has none, so they do \
+                 not share breakers"
             ),
             ConflictKind::LeftOut { layer, error } => {
                 write!(f, "the {layer} was left out as a whole: {error}")

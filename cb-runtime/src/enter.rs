@@ -1,8 +1,11 @@
 //! The call of an annotated function, from its site to its permission.
 
+use std::fmt;
+
 use crate::breaker::CircuitBreaker;
 use crate::call::Guard;
 use crate::error::CallNotPermitted;
+use crate::keys::KeyText;
 use crate::permit::Handle;
 use crate::registry::{self, Registry};
 use crate::site::Site;
@@ -19,6 +22,24 @@ use crate::testing;
 #[must_use]
 pub fn registry() -> Registry {
     testing::current().unwrap_or_else(|| registry::global().clone())
+}
+
+/// What a key can be: anything that displays as what tells one from another.
+#[diagnostic::on_unimplemented(
+    message = "a `{Self}` cannot be a key",
+    label = "this is the key",
+    note = "a key is text or anything else that implements `Display`: a host, a number, a tenant"
+)]
+pub trait Key {
+    #[doc(hidden)]
+    fn text(&self) -> KeyText;
+}
+
+#[diagnostic::do_not_recommend]
+impl<K: fmt::Display + ?Sized> Key for K {
+    fn text(&self) -> KeyText {
+        KeyText::of(self)
+    }
 }
 
 impl Site {
@@ -40,6 +61,45 @@ impl Site {
     #[inline]
     pub fn enter_async(&'static self) -> Result<Guard<'static>, CallNotPermitted> {
         Guard::enter(self.handle(), Some(&self.function), false)
+    }
+
+    /// Permission for a sync call, from the key's breaker.
+    ///
+    /// # Errors
+    ///
+    /// The rejection.
+    pub fn enter_key<K: Key + ?Sized>(
+        &'static self,
+        key: &K,
+    ) -> Result<Guard<'static>, CallNotPermitted> {
+        Guard::enter(self.handle_of(&key.text()), Some(&self.function), true)
+    }
+
+    /// Permission for an async call, from the key's breaker.
+    ///
+    /// # Errors
+    ///
+    /// The rejection.
+    pub fn enter_key_async<K: Key + ?Sized>(
+        &'static self,
+        key: &K,
+    ) -> Result<Guard<'static>, CallNotPermitted> {
+        Guard::enter(self.handle_of(&key.text()), Some(&self.function), false)
+    }
+
+    fn handle_of(&'static self, key: &KeyText) -> Handle<'static> {
+        let slot = match testing::current() {
+            Some(scope) => scope.keys_at_site(self).for_call(key.as_str()),
+            None => {
+                // As in `first_call`, not inside the cell's initialisation.
+                let keys = self.keys().get().unwrap_or_else(|| {
+                    let keys = registry::global().keys_at_site(self);
+                    self.keys().get_or_init(|| keys)
+                });
+                keys.for_call(key.as_str())
+            }
+        };
+        Handle::OfKey(slot)
     }
 
     #[inline]

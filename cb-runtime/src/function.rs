@@ -28,4 +28,6 @@ pub struct FunctionSettings {
     pub timeout: Option<Duration>,
     /// Wins over the breaker's.
     pub on_cancel: Option<OnCancel>,
+    /// Whether there is a breaker for each value of a key, and of how many at the most.
+    pub max_keys: Option<u32>,
 }

@@ -59,6 +59,10 @@ impl Hub {
         }
     }
 
+    pub(crate) fn is_empty(&self) -> bool {
+        lock(&self.subscribers).list.is_empty()
+    }
+
     pub(crate) fn clear(&self) {
         // Dropped after the lock: a listener's destructor may be anything.
         let dropped = {

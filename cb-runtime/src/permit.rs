@@ -6,12 +6,14 @@ use std::sync::Arc;
 use crate::breaker::{CircuitBreaker, Inner, Ticket};
 use crate::error::CallNotPermitted;
 use crate::outcome::{OnCancel, Outcome};
+use crate::slot::Slot;
 
 /// A breaker, borrowed or shared.
 #[derive(Clone)]
 pub(crate) enum Handle<'a> {
     Borrowed(&'a Inner),
     Shared(Arc<Inner>),
+    OfKey(Arc<Slot>),
 }
 
 impl std::ops::Deref for Handle<'_> {
@@ -22,6 +24,7 @@ impl std::ops::Deref for Handle<'_> {
         match self {
             Self::Borrowed(inner) => inner,
             Self::Shared(inner) => inner,
+            Self::OfKey(slot) => &slot.breaker.inner,
         }
     }
 }

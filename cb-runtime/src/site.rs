@@ -2,12 +2,14 @@
 //! its breaker.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use once_cell::sync::{Lazy, OnceCell};
 
 use crate::breaker::CircuitBreaker;
 use crate::config::Config;
 use crate::function::{FunctionSettings, Place};
+use crate::keys::Keys;
 
 /// One annotated function.
 pub struct Site {
@@ -18,6 +20,8 @@ pub struct Site {
     pub(crate) function: FunctionSettings,
     /// The breaker in the global registry. It stays there as long as the process runs.
     breaker: OnceCell<CircuitBreaker>,
+    /// Or its breakers, if it has a key.
+    keys: OnceCell<Arc<Keys>>,
 }
 
 impl Site {
@@ -37,12 +41,22 @@ impl Site {
             place,
             function,
             breaker: OnceCell::new(),
+            keys: OnceCell::new(),
         }
     }
 
     /// The breaker in the global registry, once it is known.
     pub(crate) fn breaker(&'static self) -> &'static OnceCell<CircuitBreaker> {
         &self.breaker
+    }
+
+    /// The breakers in the global registry, once they are known.
+    pub(crate) fn keys(&'static self) -> &'static OnceCell<Arc<Keys>> {
+        &self.keys
+    }
+
+    pub(crate) fn is_keyed(&self) -> bool {
+        self.function.max_keys.is_some()
     }
 
     /// Whether the function sets anything that belongs to its breaker.

@@ -58,7 +58,7 @@ pub(crate) struct Inner {
     pub(crate) name: Name,
     pub(crate) clock: Clock,
     pub(crate) settings: Settings,
-    layers: Layers,
+    layers: Arc<Layers>,
     /// The clock when the breaker was made. Deadlines in `word` count from here.
     birth: Nanos,
     /// A [`Word`](crate::state::Word). Stored only under `stay`'s lock.
@@ -78,6 +78,7 @@ pub(crate) struct Inner {
 }
 
 /// What a new breaker shares with its registry.
+#[derive(Clone)]
 pub(crate) struct Surroundings {
     pub(crate) clock: Clock,
     pub(crate) hub: Arc<Hub>,
@@ -86,7 +87,7 @@ pub(crate) struct Surroundings {
 }
 
 impl CircuitBreaker {
-    pub(crate) fn new(name: Name, layers: Layers, surroundings: Surroundings) -> Self {
+    pub(crate) fn new(name: Name, layers: Arc<Layers>, surroundings: Surroundings) -> Self {
         let settings = layers.settings().clone();
         let clock = surroundings.clock;
         let birth = clock.now();

@@ -163,6 +163,15 @@ check!(
     !limit.is_zero()
 );
 
+check!(
+    max_keys(keys: u32),
+    "max_keys",
+    "from 1 to 1000000",
+    1 <= keys && keys <= 1_000_000
+);
+/// Of a function with a `key` and no `max_keys`.
+pub const DEFAULT_MAX_KEYS: u32 = 1000;
+
 #[cfg(test)]
 mod tests {
     use super::*;

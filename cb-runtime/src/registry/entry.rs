@@ -1,24 +1,53 @@
 //! A place in the registry.
 
+use std::sync::Arc;
+
 use crate::breaker::CircuitBreaker;
 use crate::conflict::{Conflict, ConflictKind};
+use crate::keys::Keys;
 use crate::site::Site;
 
 /// A breaker and the functions that have it.
 pub(super) struct Entry {
     pub(super) breaker: CircuitBreaker,
-    /// The function whose settings the breaker has; none if it was made by code.
-    pub(super) ruling: Option<&'static Site>,
-    /// The functions that were compared with it.
-    pub(super) known: Vec<&'static Site>,
+    pub(super) functions: Functions,
 }
 
-impl Entry {
-    /// Adds functions, and returns what they want that the breaker has not.
-    pub(super) fn join(&mut self, sites: &[&'static Site]) -> Vec<Conflict> {
+/// The breakers of a name with a key, and the functions that have them.
+pub(super) struct KeyedEntry {
+    pub(super) keys: Arc<Keys>,
+    pub(super) functions: Functions,
+}
+
+/// Functions with one name.
+pub(super) struct Functions {
+    /// The one whose settings are in force; none if the breaker was made by code.
+    ruling: Option<&'static Site>,
+    /// Those that were compared with it.
+    known: Vec<&'static Site>,
+}
+
+impl Functions {
+    pub(super) fn new(ruling: Option<&'static Site>) -> Self {
+        Self {
+            ruling,
+            known: Vec::new(),
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.known.is_empty()
+    }
+
+    pub(super) fn know(&self, site: &'static Site) -> bool {
+        self.known.iter().any(|known| std::ptr::eq(*known, site))
+    }
+
+    /// Adds functions, and returns what they want that is not in force.
+    pub(super) fn join(&mut self, name: &str, sites: &[&'static Site]) -> Vec<Conflict> {
         let mut conflicts = Vec::new();
         for site in sites {
-            if self.known.iter().any(|known| std::ptr::eq(*known, *site)) {
+            if self.know(site) {
                 continue;
             }
             self.known.push(site);
@@ -31,8 +60,14 @@ impl Entry {
                 },
                 None => ConflictKind::AlreadyMade,
             };
-            conflicts.push(Conflict::new(self.breaker.name(), kind));
+            conflicts.push(Conflict::new(name, kind));
         }
         conflicts
     }
+}
+
+/// Which of these functions rules: the first one that sets anything, else the first.
+pub(super) fn ruling(sites: &[&'static Site]) -> Option<&'static Site> {
+    let setting = sites.iter().copied().find(|site| site.sets_policy());
+    setting.or(sites.first().copied())
 }

@@ -1,28 +1,30 @@
 //! Breakers by name, the defaults and templates they are made from, and what was found wrong.
 
 mod entry;
+mod making;
 #[cfg(feature = "tokio")]
 pub(crate) mod timed;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use once_cell::sync::Lazy;
 
-use crate::breaker::{CircuitBreaker, Surroundings};
+use crate::breaker::CircuitBreaker;
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::conflict::{Conflict, ConflictKind};
-use crate::error::{ConfigError, Name};
-use crate::event::{Event, EventKind, Interest};
+use crate::error::ConfigError;
+use crate::event::{Event, Interest};
+use crate::keys::{KeyFigures, Keys};
 use crate::layers::{Layer, Layers};
 use crate::listeners::{Hub, Subscription};
-use crate::site::{self, Site};
+use crate::site;
 use crate::state::State;
 use crate::sync::{Mutex, lock};
 
-use entry::Entry;
+use entry::{Entry, KeyedEntry};
 
 static GLOBAL: Lazy<Registry> = Lazy::new(|| Registry::build(Clock::system(), true));
 
@@ -46,6 +48,7 @@ struct Shared {
     /// Whether the breakers of annotated functions belong here.
     announced: bool,
     entries: RwLock<HashMap<String, Entry>>,
+    keyed: RwLock<HashMap<&'static str, KeyedEntry>>,
     default: RwLock<Config>,
     templates: RwLock<HashMap<String, Config>>,
     conflicts: Mutex<Vec<Conflict>>,
@@ -94,6 +97,7 @@ impl Registry {
                 clock,
                 announced,
                 entries: RwLock::default(),
+                keyed: RwLock::default(),
                 default: RwLock::default(),
                 templates: RwLock::new(templates),
                 conflicts: Mutex::default(),
@@ -110,16 +114,77 @@ impl Registry {
         self.shared.clock.clone()
     }
 
-    /// The breaker of this name: one that was made before, or an annotated function's.
+    /// The breaker of this name: one that was made before, or an annotated function's. For one of
+    /// many, of a function with a `key`, the name is `name[key]`; see also
+    /// [`keyed`](Self::keyed).
     #[must_use]
     pub fn get(&self, name: &str) -> Option<CircuitBreaker> {
         let made = read(&self.shared.entries)
             .get(name)
             .map(|entry| entry.breaker.clone());
-        made.or_else(|| {
-            let sites = self.announced(name);
-            (!sites.is_empty()).then(|| self.make_for_sites(sites[0].name, sites))
-        })
+        let made = made.or_else(|| {
+            let sites = self.announced(name, false);
+            let first = sites.first()?;
+            Some(self.make_for_sites(first.name, &sites))
+        });
+        made.or_else(|| self.of_key(name).and_then(|(keys, key)| keys.get(key)))
+    }
+
+    /// The breaker that a function with a `key` has for this key, if it was called with it.
+    ///
+    /// ```
+    /// use cb_runtime::{CallError, State, circuit_breaker};
+    ///
+    /// #[circuit_breaker(name = "shard.read", key = shard)]
+    /// fn read(shard: u32) -> Result<(), CallError<&'static str>> {
+    ///     if shard == 7 { Err(CallError::Failed("unreachable")) } else { Ok(()) }
+    /// }
+    ///
+    /// for shard in [1, 7].repeat(10) {
+    ///     let _ = read(shard);
+    /// }
+    /// let registry = cb_runtime::registry();
+    /// assert_eq!(registry.keyed("shard.read", "7").unwrap().state(), State::Open);
+    /// assert_eq!(registry.keyed("shard.read", "1").unwrap().state(), State::Closed);
+    /// assert!(registry.keyed("shard.read", "2").is_none());
+    /// ```
+    #[must_use]
+    pub fn keyed(&self, name: &str, key: &str) -> Option<CircuitBreaker> {
+        self.keys(name)?.get(key)
+    }
+
+    /// How many breakers a name with a `key` has; `None` if no function with a `key` and this
+    /// name was called.
+    #[must_use]
+    pub fn key_figures(&self, name: &str) -> Option<KeyFigures> {
+        Some(self.keys(name)?.figures())
+    }
+
+    fn keys(&self, name: &str) -> Option<Arc<Keys>> {
+        read(&self.shared.keyed)
+            .get(name)
+            .map(|entry| Arc::clone(&entry.keys))
+    }
+
+    /// Takes `name[key]` apart, if there is such a name with keys. A name may have brackets too.
+    fn of_key<'a>(&self, full: &'a str) -> Option<(Arc<Keys>, &'a str)> {
+        let inner = full.strip_suffix(']')?;
+        let mut openings = inner.match_indices('[').map(|(at, _)| at);
+        openings.find_map(|at| Some((self.keys(&inner[..at])?, &inner[at + 1..])))
+    }
+
+    /// The breakers that were made so far.
+    fn made(&self) -> Vec<CircuitBreaker> {
+        let mut made: Vec<_> = read(&self.shared.entries)
+            .values()
+            .map(|entry| entry.breaker.clone())
+            .collect();
+        made.extend(
+            read(&self.shared.keyed)
+                .values()
+                .flat_map(|entry| entry.keys.all()),
+        );
+        made
     }
 
     /// The breaker of this name, made from the registry's default if there is none.
@@ -183,35 +248,53 @@ impl Registry {
     /// Takes the breaker out of the registry and says whether there was one. Handles to it stay
     /// usable, and it is not listed any more.
     ///
-    /// The breaker of an annotated function stays: it is reset and its listeners are dropped.
+    /// The breaker of an annotated function stays: it is reset and its listeners are dropped. A
+    /// name with keys, or one of its keys, begins anew at the next call.
     pub fn remove(&self, name: &str) -> bool {
-        let owned = !self.announced(name).is_empty();
+        if let Some(keys) = self.keys(name) {
+            keys.clear();
+            return true;
+        }
+        let owned = !self.announced(name, false).is_empty();
         let found = {
             let mut entries = write(&self.shared.entries);
             match entries.get(name) {
-                Some(entry) if owned || !entry.known.is_empty() => {
+                Some(entry) if owned || !entry.functions.is_empty() => {
                     Some((entry.breaker.clone(), true))
                 }
                 Some(_) => entries.remove(name).map(|entry| (entry.breaker, false)),
                 None => None,
             }
         };
-        if let Some((breaker, true)) = &found {
-            breaker.reset();
-            breaker.inner.events.hub().clear();
+        match found {
+            Some((breaker, true)) => {
+                breaker.reset();
+                breaker.inner.events.hub().clear();
+                true
+            }
+            Some(_) => true,
+            None => self
+                .of_key(name)
+                .is_some_and(|(keys, key)| keys.remove(key)),
         }
-        found.is_some()
     }
 
     /// All breakers, sorted by name, including those of annotated functions that were not called
-    /// yet.
+    /// yet, and of every key that was.
     #[must_use]
     pub fn breakers(&self) -> Vec<CircuitBreaker> {
-        let mut names: BTreeSet<String> = read(&self.shared.entries).keys().cloned().collect();
         if self.shared.announced {
-            names.extend(site::announced_names().map(str::to_owned));
+            for name in site::announced_names() {
+                let _ = self.get(name);
+                let keyed = self.announced(name, true);
+                if !keyed.is_empty() {
+                    self.make_keys(name, &keyed);
+                }
+            }
         }
-        names.iter().filter_map(|name| self.get(name)).collect()
+        let mut breakers = self.made();
+        breakers.sort_by(|a, b| a.name().cmp(b.name()));
+        breakers
     }
 
     /// The layer below all others, for breakers made from now on. Call it early: those that exist
@@ -263,126 +346,6 @@ impl Registry {
     ) -> Subscription {
         self.shared.hub.subscribe(interest, listener)
     }
-
-    /// The breaker of an annotated function.
-    pub(crate) fn at_site(&self, site: &'static Site) -> CircuitBreaker {
-        let known = read(&self.shared.entries).get(site.name).and_then(|entry| {
-            let known = entry.known.iter().any(|one| std::ptr::eq(*one, site));
-            known.then(|| entry.breaker.clone())
-        });
-        known.unwrap_or_else(|| {
-            let announced = self.announced(site.name);
-            if announced.iter().any(|one| std::ptr::eq(*one, site)) {
-                self.make_for_sites(site.name, announced)
-            } else {
-                // The linker has left it out of the list.
-                let mut sites = announced.to_vec();
-                sites.push(site);
-                self.make_for_sites(site.name, &sites)
-            }
-        })
-    }
-
-    /// The breaker of these functions, which are in the order in which they rule.
-    fn make_for_sites(&self, name: &'static str, sites: &[&'static Site]) -> CircuitBreaker {
-        let ruling = sites.iter().copied().find(|site| site.sets_policy());
-        let ruling = ruling.or(sites.first().copied());
-        let mut layers = Vec::new();
-        if let Some(site) = ruling {
-            layers.extend(site.base.map(|base| self.template_layer(name, base)));
-            layers.push((Layer::Attribute, site.config.clone()));
-        }
-        self.make_unless_there(Name::Static(name), layers, ruling, sites)
-    }
-
-    fn make(&self, name: &str, layers: Vec<(Layer, Config)>) -> CircuitBreaker {
-        self.make_unless_there(Name::Shared(name.into()), layers, None, &[])
-    }
-
-    fn make_unless_there(
-        &self,
-        name: Name,
-        layers: Vec<(Layer, Config)>,
-        ruling: Option<&'static Site>,
-        sites: &[&'static Site],
-    ) -> CircuitBreaker {
-        let timeout = sites.iter().filter_map(|site| site.function.timeout).max();
-        let (merged, left_out) = Layers::merge(self.with_default(&layers), timeout);
-        let mut conflicts = Vec::new();
-        let breaker = {
-            let mut entries = write(&self.shared.entries);
-            let entry = entries.entry(name.as_str().to_owned()).or_insert_with(|| {
-                let left_out = left_out.into_iter();
-                conflicts.extend(left_out.map(|left| Conflict::left_out(name.as_str(), left)));
-                let breaker = CircuitBreaker::new(name, merged, self.surroundings());
-                Entry {
-                    breaker,
-                    ruling,
-                    known: Vec::new(),
-                }
-            });
-            conflicts.extend(entry.join(sites));
-            entry.breaker.clone()
-        };
-        // Listeners may use the registry, so not under its lock.
-        conflicts
-            .into_iter()
-            .for_each(|conflict| self.report(conflict));
-        breaker
-    }
-
-    fn surroundings(&self) -> Surroundings {
-        Surroundings {
-            clock: self.shared.clock.clone(),
-            hub: Arc::clone(&self.shared.hub),
-            #[cfg(feature = "tokio")]
-            timer: Arc::clone(&self.shared.timer),
-        }
-    }
-
-    fn announced(&self, name: &str) -> &'static [&'static Site] {
-        if self.shared.announced {
-            site::announced(name)
-        } else {
-            &[]
-        }
-    }
-
-    fn with_default(&self, layers: &[(Layer, Config)]) -> Vec<(Layer, Config)> {
-        let default = read(&self.shared.default).clone();
-        std::iter::once((Layer::Default, default))
-            .chain(layers.iter().cloned())
-            .collect()
-    }
-
-    fn template_layer(&self, breaker: &str, template: &str) -> (Layer, Config) {
-        let config = self.template(template).unwrap_or_else(|| {
-            self.report(Conflict {
-                breaker: breaker.to_owned(),
-                kind: ConflictKind::MissingTemplate(template.to_owned()),
-            });
-            Config::new()
-        });
-        (Layer::Template(template.to_owned()), config)
-    }
-
-    /// Each conflict once.
-    fn report(&self, conflict: Conflict) {
-        {
-            let mut conflicts = lock(&self.shared.conflicts);
-            if conflicts.contains(&conflict) {
-                return;
-            }
-            conflicts.push(conflict.clone());
-        }
-        crate::report::warn(&conflict.to_string());
-        self.shared.hub.deliver(&Event {
-            breaker: Name::Shared(conflict.breaker.as_str().into()),
-            at: self.shared.clock.elapsed(),
-            generation: 0,
-            kind: EventKind::Conflict(conflict),
-        });
-    }
 }
 
 impl Default for Registry {
@@ -393,11 +356,8 @@ impl Default for Registry {
 
 impl fmt::Debug for Registry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Listeners may hear of a transition that reading the state applies, so not under the lock.
-        let breakers: Vec<_> = read(&self.shared.entries)
-            .values()
-            .map(|entry| entry.breaker.clone())
-            .collect();
+        // Listeners may hear of a transition that reading the state applies, so not under a lock.
+        let breakers = self.made();
         let states: BTreeMap<&str, State> = breakers
             .iter()
             .map(|breaker| (breaker.name(), breaker.state()))

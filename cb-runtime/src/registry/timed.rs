@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Weak};
 
-use super::{Shared, read};
+use super::Shared;
 use crate::clock::{Clock, Nanos};
 
 /// A registry that may be gone.
@@ -16,10 +16,10 @@ impl Registry {
     /// Applies what is due; when the next transition is.
     pub(crate) fn settle(&self) -> Option<(Clock, Arc<tokio::sync::Notify>, Option<Nanos>)> {
         let shared = self.0.upgrade()?;
-        let breakers: Vec<_> = read(&shared.entries)
-            .values()
-            .map(|entry| entry.breaker.clone())
-            .collect();
+        let registry = super::Registry {
+            shared: Arc::clone(&shared),
+        };
+        let breakers = registry.made();
         let next = breakers
             .iter()
             .filter_map(|breaker| breaker.inner.next_due())

@@ -1,0 +1,9 @@
+use cb_runtime::circuit_breaker;
+
+#[circuit_breaker(name = "query", key = host, max_keys = 0)]
+fn query(host: &str) -> Result<u32, cb_runtime::CallError<()>> {
+    let _ = host;
+    Ok(1)
+}
+
+fn main() {}
