@@ -63,6 +63,12 @@ mod timeout {
     use crate::clock::Sleep;
     use crate::error::TimedOut;
     use crate::outcome::Outcome;
+    use crate::report::OnceWarning;
+
+    static NO_TIMER: OnceWarning = OnceWarning::new(
+        "a guarded call has a `timeout`, but there is no tokio runtime with its timer enabled: such \
+         calls run without a timeout",
+    );
 
     impl Guard<'_> {
         fn timeout(&self) -> Duration {
@@ -83,7 +89,7 @@ mod timeout {
                 return Poll::Ready(Some(value));
             }
             if sleep.is_none() {
-                let timer = self.permit.breaker().clock.sleep(self.timeout());
+                let timer = self.permit.breaker().clock.sleep(self.timeout(), &NO_TIMER);
                 sleep.set(Some(timer));
             }
             match sleep.as_pin_mut() {

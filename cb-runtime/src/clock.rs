@@ -79,6 +79,12 @@ impl From<&TestClock> for Clock {
     }
 }
 
+impl From<TestClock> for Clock {
+    fn from(clock: TestClock) -> Self {
+        Self(Source::Test(clock))
+    }
+}
+
 impl fmt::Debug for Clock {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {

@@ -176,14 +176,15 @@ impl<E> From<TimedOut> for CallError<E> {
     }
 }
 
-impl<E: fmt::Display> fmt::Display for CallError<E> {
+/// What happened; the details are those of the [`source`](Error::source).
+impl<E> fmt::Display for CallError<E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NotPermitted(rejection) => rejection.fmt(f),
-            Self::TimedOut(timeout) => timeout.fmt(f),
-            Self::Failed(error) => error.fmt(f),
-            Self::FailedValue => f.write_str("the returned value was judged a failure"),
-        }
+        f.write_str(match self {
+            Self::NotPermitted(_) => "the call was not permitted",
+            Self::TimedOut(_) => "the call timed out",
+            Self::Failed(_) => "the call failed",
+            Self::FailedValue => "the call returned a value that was judged a failure",
+        })
     }
 }
 
@@ -245,38 +246,55 @@ impl Error for ConfigError {}
 
 /// A manual operation that the present state does not allow: CLOSED to HALF_OPEN, METRICS_ONLY to
 /// OPEN, METRICS_ONLY to HALF_OPEN. Nothing has changed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct IllegalTransition {
+    pub(crate) name: Name,
     pub(crate) from: State,
     pub(crate) to: State,
 }
 
 impl IllegalTransition {
+    /// The breaker's name.
+    #[must_use]
+    pub fn breaker(&self) -> &str {
+        self.name.as_str()
+    }
+
     /// The state the breaker is in.
     #[must_use]
-    pub fn from(&self) -> State {
+    pub fn from_state(&self) -> State {
         self.from
     }
 
     /// The state that was asked for.
     #[must_use]
-    pub fn to(&self) -> State {
+    pub fn to_state(&self) -> State {
         self.to
+    }
+}
+
+impl fmt::Debug for IllegalTransition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("IllegalTransition")
+            .field("breaker", &self.name)
+            .field("from", &self.from)
+            .field("to", &self.to)
+            .finish()
     }
 }
 
 impl fmt::Display for IllegalTransition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (name, from, to) = (self.breaker(), self.from, self.to);
+        let first = if from == State::MetricsOnly {
+            "close"
+        } else {
+            "open"
+        };
         write!(
             f,
-            "a circuit breaker cannot go from {} to {} by hand",
-            self.from, self.to
-        )?;
-        if self.from == State::MetricsOnly {
-            f.write_str("; close it first")
-        } else {
-            f.write_str("; open it first")
-        }
+            "circuit breaker `{name}` cannot go from {from} to {to} by hand; {first} it first"
+        )
     }
 }
 

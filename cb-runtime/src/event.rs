@@ -13,7 +13,8 @@ use crate::state::State;
 #[non_exhaustive]
 pub struct Event {
     pub(crate) breaker: Name,
-    /// When, on the breaker's clock. A transition that was due earlier than it was noticed has the
+    /// When, on the breaker's clock, to be compared with
+    /// [`Registry::clock`](crate::Registry::clock)'s `elapsed`. A transition that was due earlier than it was noticed has the
     /// time at which it was due.
     pub at: Duration,
     /// The stay it belongs to; for a transition, the new one.

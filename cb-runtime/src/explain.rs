@@ -149,7 +149,7 @@ impl Text<'_> {
         }
         let attempt = now.attempt.max(1);
         match (now.retry_after, now.wait) {
-            (Some(rest), Some(wait)) if rest < FOREVER => {
+            (Some(rest), Some(wait)) => {
                 let wait = Seconds(wait);
                 if rest.is_zero() {
                     self.say(format!(
@@ -167,7 +167,7 @@ impl Text<'_> {
                     ));
                 }
             }
-            _ => self.say("It waits until it is told otherwise: `wait` has no end.".into()),
+            _ => self.say("It waits until it is told otherwise: the wait has no end.".into()),
         }
         self.say(format!("{} rejected so far.", Calls(now.not_permitted)));
     }

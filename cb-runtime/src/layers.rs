@@ -52,6 +52,7 @@ impl fmt::Display for ChosenSetting {
 /// A configuration merged from its layers.
 pub(crate) struct Layers {
     layers: Vec<(Layer, Config)>,
+    merged: Config,
     settings: Settings,
 }
 
@@ -79,11 +80,23 @@ impl Layers {
                 Err(error) => left_out.push((layer, error)),
             }
         }
-        (Self { layers, settings }, left_out)
+        (
+            Self {
+                layers,
+                merged,
+                settings,
+            },
+            left_out,
+        )
     }
 
     pub(crate) fn settings(&self) -> &Settings {
         &self.settings
+    }
+
+    /// Whether the same was chosen. Defaults that follow a function's timeout do not matter.
+    pub(crate) fn agree_with(&self, other: &Self) -> bool {
+        self.merged == other.merged
     }
 
     pub(crate) fn chosen(&self) -> Vec<ChosenSetting> {

@@ -15,6 +15,8 @@ use crate::sync::{AtomicU8, AtomicU64, Mutex, Ordering, lock};
 
 /// Per-call events waiting beyond this are dropped, and counted.
 const QUEUE_LIMIT: usize = 1024;
+/// How many events of other threads a caller delivers besides its own.
+const OTHERS_EVENTS: usize = 64;
 
 type Listener = dyn Fn(&Event) + Send + Sync;
 
@@ -102,8 +104,13 @@ impl Hub {
             .cloned()
             .collect();
         for one in listeners {
-            // A listener's panic is its own affair: the panic hook has reported it.
-            let _ = catch_unwind(AssertUnwindSafe(|| (one.listener)(event)));
+            // A panic is the listener's own affair, and the panic hook has reported it; also one of
+            // its destructor, which runs here if it has been unsubscribed meanwhile.
+            let outcome = catch_unwind(AssertUnwindSafe(move || (one.listener)(event)));
+            if let Err(payload) = outcome {
+                // What was thrown may have a destructor that panics too.
+                std::mem::forget(payload);
+            }
         }
     }
 }
@@ -157,6 +164,8 @@ pub(crate) struct Events {
 #[derive(Default)]
 struct Queue {
     waiting: VecDeque<Event>,
+    /// How many of the waiting are not per-call events.
+    transitions: usize,
     delivering: bool,
 }
 
@@ -196,17 +205,29 @@ impl Events {
             self.dropped.fetch_add(1, Ordering::Relaxed);
             return;
         }
+        queue.transitions += usize::from(interest == Interest::TRANSITIONS);
         queue.waiting.push_back(event);
     }
 
     /// Delivers what is waiting, unless another thread, or this one further up, is at it.
+    ///
+    /// Under steady traffic there is always something waiting, and no caller must be held for good
+    /// by the others' events. So beyond what waited when it began, and some more, a thread delivers
+    /// only until no transition is left. Per-call events may then wait for the next event.
     pub(crate) fn deliver(&self) {
         let mut queue = lock(&self.queue);
         if queue.delivering {
             return;
         }
         queue.delivering = true;
-        while let Some(event) = queue.waiting.pop_front() {
+        let mut turn = queue.waiting.len() + OTHERS_EVENTS;
+        while turn > 0 || queue.transitions > 0 {
+            let Some(event) = queue.waiting.pop_front() else {
+                break;
+            };
+            let transition = event.kind.class() == Interest::TRANSITIONS;
+            queue.transitions -= usize::from(transition);
+            turn = turn.saturating_sub(1);
             drop(queue);
             self.own.deliver(&event);
             self.registry.deliver(&event);
@@ -255,6 +276,49 @@ mod tests {
         assert_eq!(heard.len(), 1 + QUEUE_LIMIT + 1);
         assert_eq!(heard.last(), Some(&EventKind::Reset));
         assert_eq!(events.dropped(), 10);
+    }
+
+    #[test]
+    fn a_caller_is_not_held_by_events_that_keep_coming() {
+        let events = Arc::new(Events::new(Arc::default()));
+        let heard = Arc::new(Mutex::new(0));
+        let (inner, count) = (Arc::clone(&events), Arc::clone(&heard));
+        let _all = events.hub().subscribe(Interest::ALL, move |_| {
+            *lock(&count) += 1;
+            // Another one for each that is delivered.
+            inner.push(event(EventKind::Late));
+        });
+        events.push(event(EventKind::Late));
+        events.deliver();
+        assert_eq!(*lock(&heard), 1 + OTHERS_EVENTS);
+    }
+
+    #[test]
+    fn a_destructor_that_panics_ends_nothing() {
+        struct Bomb;
+        impl Drop for Bomb {
+            fn drop(&mut self) {
+                panic!("of the listener's own");
+            }
+        }
+        let events = Arc::new(Events::new(Arc::default()));
+        let own: Arc<Mutex<Option<Subscription>>> = Arc::default();
+        let (bomb, mine) = (Bomb, Arc::clone(&own));
+        let subscription = events.hub().subscribe(Interest::ALL, move |_| {
+            let _whole = &bomb;
+            drop(lock(&mine).take());
+        });
+        *lock(&own) = Some(subscription);
+        let heard = Arc::new(Mutex::new(0));
+        let count = Arc::clone(&heard);
+        let _other = events
+            .hub()
+            .subscribe(Interest::ALL, move |_| *lock(&count) += 1);
+        for _ in 0..2 {
+            events.push(event(EventKind::Reset));
+            events.deliver();
+        }
+        assert_eq!(*lock(&heard), 2);
     }
 
     #[test]

@@ -14,6 +14,7 @@ pub enum Outcome {
 /// What becomes of a call whose future, or whose [`Permit`](crate::Permit), is dropped before it
 /// ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
 pub enum OnCancel {
     /// Counted as slow if it had run for longer than `slow`; otherwise it leaves no trace. The
     /// default: callers that give up on a hanging downstream are how a hang is noticed.

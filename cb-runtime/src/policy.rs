@@ -124,13 +124,13 @@ pub(crate) fn half_open_expired(settings: &Settings, counts: &Counts) -> Next {
 
 /// The wait of the first opening in a row.
 pub(crate) fn first_wait(settings: &Settings) -> Nanos {
-    settings.wait.min(settings.wait_max)
+    served(settings.wait.min(settings.wait_max))
 }
 
-/// The wait of the opening that follows one which waited for `wait`.
+/// The wait of the opening that follows one which waited for `wait`. It is never shorter.
 pub(crate) fn next_wait(settings: &Settings, wait: Nanos) -> Nanos {
     if settings.wait_multiplier <= 1.0 || wait == Nanos::MAX {
-        return wait.min(settings.wait_max);
+        return wait;
     }
     // Whole milliseconds up to 584 years are exact enough as a float; a float cast saturates.
     #[allow(
@@ -139,10 +139,11 @@ pub(crate) fn next_wait(settings: &Settings, wait: Nanos) -> Nanos {
         clippy::cast_sign_loss
     )]
     let grown_ms = (wait as f64 / NANOS_PER_MS as f64 * settings.wait_multiplier) as u64;
-    grown_ms.saturating_mul(NANOS_PER_MS).min(settings.wait_max)
+    let grown = grown_ms.saturating_mul(NANOS_PER_MS);
+    grown.min(settings.wait_max).max(wait)
 }
 
-/// The wait as it is served.
+/// A wait as it is served.
 pub(crate) fn served(wait: Nanos) -> Nanos {
     wait.max(MIN_WAIT)
 }
@@ -267,6 +268,12 @@ mod tests {
             [1000, 2000, 3000, 3000, 3000]
         );
         assert_eq!(waits(grow(1.0, ms(3000)).wait(ms(1000))), [1000; 5]);
+        let micros = |us| Duration::from_micros(us);
+        let short = settings(grow(2.0, Duration::MAX).wait(micros(300)));
+        assert_eq!(first_wait(&short), 1_000_000);
+        assert_eq!(next_wait(&short, first_wait(&short)), 2_000_000);
+        let odd = settings(grow(1.1, Duration::MAX).wait(micros(1500)));
+        assert_eq!(next_wait(&odd, first_wait(&odd)), 1_500_000);
         let forever = settings(grow(2.0, Duration::MAX).wait(Duration::MAX));
         assert_eq!(next_wait(&forever, first_wait(&forever)), Nanos::MAX);
     }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::state::State;
 
-/// A breaker's figures at one moment. Times are the breaker's clock's.
+/// A breaker's figures, consistent with each other. Times are the breaker's clock's.
 ///
 /// The counts are those of the window in CLOSED and METRICS_ONLY, and of the probes in HALF_OPEN.
 /// In OPEN they are the ones that led there, a time window going on ageing. In FORCED_OPEN and
@@ -44,9 +44,9 @@ pub struct Snapshot {
     pub consecutive_failures: u32,
     /// Openings in a row, without a closing in between.
     pub attempt: u64,
-    /// In OPEN: the whole wait. `Duration::MAX` or close to it means until told otherwise.
+    /// In OPEN: the whole wait; `None` if it has no end.
     pub wait: Option<Duration>,
-    /// In OPEN: the rest of the wait; zero when it is over.
+    /// In OPEN: the rest of the wait, zero when it is over; `None` if it has no end.
     pub retry_after: Option<Duration>,
     /// In HALF_OPEN.
     pub probes: Option<Probes>,

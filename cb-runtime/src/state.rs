@@ -59,11 +59,17 @@ const PAYLOAD_BITS: u32 = 61;
 const PAYLOAD: u64 = (1 << PAYLOAD_BITS) - 1;
 
 impl Word {
-    pub(crate) const fn open_until(deadline: Nanos) -> Self {
-        let payload = if deadline < PAYLOAD {
-            deadline
-        } else {
+    /// A wait that does not fit is for ever; a finite one ends, however late it begins.
+    pub(crate) const fn open(from: Nanos, wait: Nanos) -> Self {
+        let payload = if wait >= PAYLOAD {
             PAYLOAD
+        } else {
+            let deadline = from.saturating_add(wait);
+            if deadline < PAYLOAD {
+                deadline
+            } else {
+                PAYLOAD - 1
+            }
         };
         Self(1 << PAYLOAD_BITS | payload)
     }
@@ -136,15 +142,17 @@ mod tests {
             assert_eq!((word.state(), word.stay()), (state, 7));
             assert_ne!(word, Word::in_stay(state, 8));
         }
-        let word = Word::open_until(5);
+        let word = Word::open(2, 3);
         assert_eq!((word.state(), word.deadline()), (State::Open, Some(5)));
     }
 
     #[test]
-    fn a_deadline_beyond_73_years_is_never() {
-        assert_eq!(Word::open_until(PAYLOAD - 1).deadline(), Some(PAYLOAD - 1));
-        assert_eq!(Word::open_until(PAYLOAD).deadline(), None);
-        assert_eq!(Word::open_until(u64::MAX).deadline(), None);
-        assert_eq!(Word::open_until(u64::MAX).state(), State::Open);
+    fn only_a_wait_without_end_is_never() {
+        assert_eq!(Word::open(0, PAYLOAD - 1).deadline(), Some(PAYLOAD - 1));
+        assert_eq!(Word::open(0, PAYLOAD).deadline(), None);
+        assert_eq!(Word::open(7, u64::MAX).deadline(), None);
+        assert_eq!(Word::open(7, u64::MAX).state(), State::Open);
+        // A breaker of 73 years still ends its waits.
+        assert_eq!(Word::open(u64::MAX, 10).deadline(), Some(PAYLOAD - 1));
     }
 }

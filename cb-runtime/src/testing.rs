@@ -196,7 +196,8 @@ impl Scope {
 impl Handle {
     /// Enters the scope on this thread.
     pub fn enter(&self) -> Entered {
-        ENTERED.with(|entered| entered.borrow_mut().push(self.clone()));
+        // A thread that is being torn down can be in no scope.
+        let _ = ENTERED.try_with(|entered| entered.borrow_mut().push(self.clone()));
         Entered {
             handle: self.clone(),
             _this_thread: PhantomData,

@@ -6,6 +6,7 @@ use std::task::Poll;
 use std::time::Duration;
 
 use crate::registry::{Registry, timed};
+use crate::report::OnceWarning;
 
 impl Registry {
     /// Applies `auto_half_open` and `half_open_max_wait` at their due times, so that listeners hear
@@ -18,6 +19,9 @@ impl Registry {
     /// tokio::spawn(cb_runtime::registry().run_timer());
     /// ```
     ///
+    /// It must run in a tokio runtime with its timer enabled, unless the registry is on a test
+    /// clock. It runs the listeners itself, so a slow one delays the transitions of all breakers.
+    ///
     /// Ends when the registry's last handle is gone, so for the process's registry never.
     ///
     /// # Cancel safety
@@ -28,6 +32,11 @@ impl Registry {
     }
 }
 
+static NO_TIMER: OnceWarning = OnceWarning::new(
+    "`run_timer` is not in a tokio runtime with its timer enabled: transitions that fall due are \
+     applied when somebody calls or looks",
+);
+
 /// Until the registry is gone.
 async fn run(registry: timed::Registry) {
     while let Some((clock, changed, next)) = registry.settle() {
@@ -36,7 +45,7 @@ async fn run(registry: timed::Registry) {
         });
         // A transition since `settle` has left its notice, so it is not missed.
         let mut changed = pin!(changed.notified());
-        let mut sleep = pin!(clock.sleep(wait));
+        let mut sleep = pin!(clock.sleep(wait, &NO_TIMER));
         poll_fn(|cx| {
             let woken = changed.as_mut().poll(cx).is_ready() || sleep.as_mut().poll(cx).is_ready();
             if woken {

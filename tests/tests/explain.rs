@@ -165,7 +165,7 @@ fn open_and_the_wait_is_over_or_has_no_end() {
     ]);
     let rig = Rig::new(calls(2).wait(Duration::MAX));
     rig.fail(2)
-        .says(&["It waits until it is told otherwise: `wait` has no end"]);
+        .says(&["It waits until it is told otherwise: the wait has no end"]);
 }
 
 #[test]

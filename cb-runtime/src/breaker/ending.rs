@@ -152,7 +152,7 @@ impl Inner {
             self.judge(word, ended.now, streak);
         }
         if published {
-            self.events.deliver();
+            self.announce();
         }
     }
 
@@ -195,7 +195,7 @@ impl Inner {
                 self.window.thaw(stay.number);
             }
         }
-        self.events.deliver();
+        self.announce();
     }
 
     fn publish_exceeded(&self, stay: &Stay, verdict: Verdict, counts: &Counts, now: Nanos) {
@@ -226,7 +226,7 @@ impl Inner {
                 self.late();
             }
         }
-        self.events.deliver();
+        self.announce();
     }
 
     /// A call that is not recorded gives its permit back, if that was a probe's.
@@ -260,7 +260,7 @@ impl Inner {
             }
             in_its_stay
         };
-        self.events.deliver();
+        self.announce();
         in_its_stay
     }
 

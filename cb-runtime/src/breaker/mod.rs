@@ -13,7 +13,7 @@ use crate::layers::Layers;
 use crate::listeners::{Events, Hub, Subscription};
 use crate::snapshot::Snapshot;
 use crate::state::State;
-use crate::sync::{AtomicU64, Mutex};
+use crate::sync::{AtomicBool, AtomicU64, Mutex};
 use crate::window::Sliding;
 
 mod ending;
@@ -46,7 +46,8 @@ use stay::Wait;
 /// # Ok::<(), cb_runtime::ConfigError>(())
 /// ```
 ///
-/// No operation panics, blocks on a listener, or returns an internal error.
+/// No operation panics or returns an internal error. A thread that causes an event runs the
+/// listeners itself; see [`subscribe`](Self::subscribe).
 #[derive(Clone)]
 pub struct CircuitBreaker {
     pub(crate) inner: Arc<Inner>,
@@ -72,7 +73,9 @@ pub(crate) struct Inner {
     timed_out: AtomicU64,
     stay: Mutex<Stay>,
     pub(crate) events: Events,
-    /// Tells the registry's timer that a deadline has changed.
+    /// Whether the registry's timer has yet to hear of a transition.
+    unannounced: AtomicBool,
+    /// Tells the registry's timer that a deadline may have changed.
     #[cfg(feature = "tokio")]
     timer: Arc<tokio::sync::Notify>,
 }
@@ -106,6 +109,7 @@ impl CircuitBreaker {
                 timed_out: AtomicU64::new(0),
                 stay: Mutex::new(stay),
                 events: Events::new(surroundings.hub),
+                unannounced: AtomicBool::new(false),
                 #[cfg(feature = "tokio")]
                 timer: surroundings.timer,
                 clock,
@@ -146,7 +150,7 @@ impl CircuitBreaker {
         }
     }
 
-    /// The present figures, all of one moment.
+    /// The present figures.
     #[must_use]
     pub fn snapshot(&self) -> Snapshot {
         self.inner.caught_up(|stay| self.inner.snapshot(stay))
@@ -159,7 +163,7 @@ impl CircuitBreaker {
         let last = self
             .inner
             .caught_up(|stay| (self.inner.snapshot(stay), stay.opened));
-        Explanation::new(&last.0, last.1.map(|opened| opened.0), &self.inner.settings)
+        Explanation::new(&last.0, last.1, &self.inner.settings)
     }
 
     /// The effective settings that were chosen somewhere, each with its value and the layer that
@@ -232,9 +236,11 @@ impl CircuitBreaker {
     /// Calls `listener` with every event of the interest, until the subscription is dropped.
     ///
     /// Events come in order and one at a time, on the thread that caused them or on one that is
-    /// already delivering, outside of all locks. A listener may use the breaker. Its panics are
-    /// caught. While it runs, up to 1024 events wait; beyond that per-call events are dropped, and
-    /// counted in [`Snapshot::dropped_events`].
+    /// already delivering, outside of all locks, so a slow listener slows that caller down. A
+    /// listener may use the breaker. Its panics are caught. While it runs, up to 1024 events wait;
+    /// beyond that per-call events are dropped, and counted in [`Snapshot::dropped_events`].
+    /// Transitions are delivered at once; per-call events that came while a thread was delivering
+    /// may be left to the next event.
     pub fn subscribe(
         &self,
         interest: Interest,
@@ -253,13 +259,14 @@ impl CircuitBreaker {
             let illegal =
                 from == State::MetricsOnly || (from == State::Closed && to == State::HalfOpen);
             if illegal {
-                Err(IllegalTransition { from, to })
+                let name = inner.name.clone();
+                Err(IllegalTransition { name, from, to })
             } else {
                 inner.transit(&mut stay, to, wait, now, Cause::Manual);
                 Ok(())
             }
         };
-        inner.events.deliver();
+        inner.announce();
         result
     }
 
@@ -274,7 +281,7 @@ impl CircuitBreaker {
                 inner.push(EventKind::Reset, now, stay.number);
             }
         }
-        inner.events.deliver();
+        inner.announce();
     }
 }
 
@@ -305,7 +312,7 @@ impl Inner {
             self.settle(&mut stay, self.clock.now());
             read(&stay)
         };
-        self.events.deliver();
+        self.announce();
         answer
     }
 
@@ -315,13 +322,12 @@ impl Inner {
         self.caught_up(|stay| self.due(stay))
     }
 
-    /// In OPEN: how much of the wait is left. `Nanos::MAX` means until told otherwise.
+    /// In OPEN, how much of the wait is left; `None` if it has no end.
     pub(crate) fn rest_of_wait(&self, now: Nanos) -> Option<Nanos> {
         let word = self.word();
-        (word.state() == State::Open).then(|| match word.deadline() {
-            Some(deadline) => self.birth.saturating_add(deadline).saturating_sub(now),
-            None => Nanos::MAX,
-        })
+        let deadline = (word.state() == State::Open).then(|| word.deadline());
+        let due = self.birth.saturating_add(deadline.flatten()?);
+        Some(due.saturating_sub(now))
     }
 
     pub(crate) fn layers(&self) -> &Layers {
@@ -358,7 +364,8 @@ impl fmt::Debug for CircuitBreaker {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("CircuitBreaker")
             .field("name", &self.name())
-            .field("state", &self.state())
+            // As it stands: printing must not make a transition, whose listeners run in here.
+            .field("state", &self.inner.word().state())
             .finish_non_exhaustive()
     }
 }

@@ -9,7 +9,7 @@ use crate::state::{State, Word};
 use crate::sync::Ordering;
 
 use super::Inner;
-use super::stay::Wait;
+use super::stay::{Stay, Wait};
 
 /// The right to make one call, and when it was given.
 #[derive(Clone, Copy, Debug)]
@@ -71,7 +71,9 @@ impl Inner {
                     if rest > 0 {
                         return Err(self.reject(Reason::Open, Some(Duration::from_nanos(rest))));
                     }
-                    self.end_wait(word, now);
+                    if let Some(ticket) = self.end_wait(word, now) {
+                        return Ok(ticket);
+                    }
                 }
                 State::HalfOpen => {
                     if let Some(answer) = self.admit_probe(word) {
@@ -82,9 +84,9 @@ impl Inner {
         }
     }
 
-    /// The wait is over and a call has come.
-    fn end_wait(&self, word: Word, now: Nanos) {
-        {
+    /// The wait is over and a call has come: the first probe, if no other call was before it.
+    fn end_wait(&self, word: Word, now: Nanos) -> Option<Ticket> {
+        let ticket = {
             let mut stay = self.lock();
             self.settle(&mut stay, now);
             // Another thread may have been here first, or `settle` may have done it.
@@ -97,8 +99,20 @@ impl Inner {
                     Cause::WaitOver,
                 );
             }
-        }
-        self.events.deliver();
+            self.take_probe(&mut stay)
+        };
+        self.announce();
+        ticket
+    }
+
+    /// A permit of the present HALF_OPEN stay, if there is one to give.
+    fn take_probe(&self, stay: &mut Stay) -> Option<Ticket> {
+        let word = self.word();
+        let free = word.state() == State::HalfOpen && self.has_room(stay);
+        free.then(|| {
+            stay.probes.issued += 1;
+            self.ticket(word)
+        })
     }
 
     /// `None` if the stay is over.
@@ -107,12 +121,11 @@ impl Inner {
         self.settle(&mut stay, self.clock.now());
         if self.word() != word {
             drop(stay);
-            self.events.deliver();
+            self.announce();
             return None;
         }
-        if self.has_room(&stay) {
-            stay.probes.issued += 1;
-            return Some(Ok(self.ticket(word)));
+        if let Some(ticket) = self.take_probe(&mut stay) {
+            return Some(Ok(ticket));
         }
         drop(stay);
         Some(Err(self.reject(Reason::HalfOpenFull, None)))
@@ -137,6 +150,6 @@ impl Inner {
     pub(super) fn publish(&self, kind: EventKind) {
         let generation = self.lock().number;
         self.push(kind, self.clock.now(), generation);
-        self.events.deliver();
+        self.announce();
     }
 }

@@ -24,7 +24,7 @@ impl Inner {
         };
         let rate = |part| (counts.total >= min_calls).then(|| percent(part, counts.total));
         let totals = self.totals();
-        let in_open = state == State::Open;
+        let rest = self.rest_of_wait(now);
         let in_half_open = state == State::HalfOpen;
         Snapshot {
             name: self.name.as_str().to_owned(),
@@ -43,8 +43,8 @@ impl Inner {
             min_calls,
             consecutive_failures: self.streak.failures(stay.number),
             attempt: stay.attempt,
-            wait: in_open.then(|| Duration::from_nanos(stay.served_wait)),
-            retry_after: self.rest_of_wait(now).map(Duration::from_nanos),
+            wait: rest.map(|_| Duration::from_nanos(stay.served_wait)),
+            retry_after: rest.map(Duration::from_nanos),
             probes: in_half_open.then(|| Probes {
                 permitted: settings.half_open_calls,
                 in_flight: stay.probes.in_flight(),

@@ -28,7 +28,7 @@ pub(crate) struct Stay {
     pub(crate) entered: Nanos,
     /// Openings in a row.
     pub(crate) attempt: u64,
-    /// The wait of the latest attempt, before it was raised to the minimum.
+    /// The wait of the latest attempt.
     wait: Nanos,
     /// The wait of this OPEN stay.
     pub(crate) served_wait: Nanos,
@@ -36,8 +36,8 @@ pub(crate) struct Stay {
     pub(crate) probes: Probes,
     /// The breaker's total of rejections when this stay's count began.
     rejected_before: u64,
-    /// Why the breaker last went to OPEN, and when.
-    pub(crate) opened: Option<(Cause, Nanos)>,
+    /// Why the breaker last went to OPEN.
+    pub(crate) opened: Option<Cause>,
 }
 
 /// Which counts the breaker shows.
@@ -140,11 +140,8 @@ impl Inner {
             stay.rejected_before = self.rejected.load(Ordering::Relaxed);
         }
         let word = if to == State::Open {
-            stay.opened = Some((cause, at));
-            Word::open_until(
-                at.saturating_sub(self.birth)
-                    .saturating_add(stay.served_wait),
-            )
+            stay.opened = Some(cause);
+            Word::open(at.saturating_sub(self.birth), stay.served_wait)
         } else {
             Word::in_stay(to, stay.number)
         };
@@ -154,8 +151,8 @@ impl Inner {
         if from != to {
             self.push(EventKind::Transition { from, to, cause }, at, stay.number);
         }
-        #[cfg(feature = "tokio")]
-        self.timer.notify_one();
+        // Relaxed: `announce` runs in this thread, or in one that has taken the lock since.
+        self.unannounced.store(true, Ordering::Relaxed);
     }
 
     fn count_attempt(&self, stay: &mut Stay, to: State, wait: Wait) {
@@ -178,7 +175,7 @@ impl Inner {
                 policy::next_wait(&self.settings, stay.wait)
             };
             stay.attempt += 1;
-            stay.served_wait = policy::served(stay.wait);
+            stay.served_wait = stay.wait;
         }
     }
 
@@ -250,7 +247,7 @@ impl Inner {
             stay.entered += round * passed;
             stay.attempt += passed;
             stay.wait = next;
-            stay.served_wait = policy::served(next);
+            stay.served_wait = next;
             rounds += passed;
         }
         if rounds == 0 {
@@ -258,16 +255,25 @@ impl Inner {
         }
         // The generation need only rise; those that were skipped have had no permits.
         stay.number += 2;
-        let deadline = (stay.entered - self.birth).saturating_add(stay.served_wait);
+        let word = Word::open(stay.entered.saturating_sub(self.birth), stay.served_wait);
         // Release: as in `transit`.
-        self.word
-            .store(Word::open_until(deadline).raw(), Ordering::Release);
+        self.word.store(word.raw(), Ordering::Release);
         self.push(
             EventKind::CyclesSkipped { cycles: rounds },
             stay.entered,
             stay.number,
         );
         true
+    }
+
+    /// Lets the world know of what was done under the lock, once that is released.
+    pub(crate) fn announce(&self) {
+        // Relaxed: see `transit`. The timer's waker is foreign code, so not under the lock.
+        #[cfg(feature = "tokio")]
+        if self.unannounced.swap(false, Ordering::Relaxed) {
+            self.timer.notify_one();
+        }
+        self.events.deliver();
     }
 
     pub(crate) fn push(&self, kind: EventKind, at: Nanos, generation: u64) {

@@ -3,7 +3,6 @@
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
-use std::sync::Once;
 use std::sync::atomic::AtomicBool;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
@@ -12,7 +11,8 @@ use pin_project_lite::pin_project;
 use tokio::runtime::{Handle, Id};
 
 use super::{Clock, Nanos, Source, TestClock, nanos};
-use crate::sync::{Mutex, Ordering, lock};
+use crate::report::OnceWarning;
+use crate::sync::{AtomicU64, Mutex, Ordering, lock};
 
 pin_project! {
     /// Ends when the clock has moved on by the time it was made for.
@@ -20,21 +20,35 @@ pin_project! {
     #[allow(missing_docs)]
     pub enum Sleep {
         Timer { #[pin] timer: tokio::time::Sleep },
-        Test { clock: TestClock, until: Nanos },
+        Test { clock: TestClock, until: Nanos, id: u64 },
         Never,
+    }
+
+    impl PinnedDrop for Sleep {
+        fn drop(this: Pin<&mut Self>) {
+            if let SleepProject::Test { clock, id, .. } = this.project() {
+                clock.shared.sleepers.remove(*id);
+            }
+        }
     }
 }
 
 impl Clock {
-    pub(crate) fn sleep(&self, time: Duration) -> Sleep {
+    /// `missing` is what to say where there is no usable timer; the sleep then never ends.
+    pub(crate) fn sleep(&self, time: Duration, missing: &OnceWarning) -> Sleep {
         match &self.0 {
-            Source::System => timer(time).map_or(Sleep::Never, |timer| Sleep::Timer { timer }),
+            Source::System => match timer(time) {
+                Some(timer) => Sleep::Timer { timer },
+                None => {
+                    missing.give();
+                    Sleep::Never
+                }
+            },
             Source::Test(clock) => {
                 let until = clock.now().saturating_add(nanos(time));
-                Sleep::Test {
-                    clock: clock.clone(),
-                    until,
-                }
+                let id = clock.shared.sleepers.next_id();
+                let clock = clock.clone();
+                Sleep::Test { clock, until, id }
             }
         }
     }
@@ -46,28 +60,21 @@ impl Future for Sleep {
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         match self.project() {
             SleepProject::Timer { timer } => timer.poll(cx),
-            SleepProject::Test { clock, until } => clock.shared.sleepers.poll(clock, *until, cx),
+            SleepProject::Test { clock, until, id } => {
+                let sleeper = Sleeper {
+                    id: *id,
+                    until: *until,
+                };
+                clock.shared.sleepers.poll(clock, sleeper, cx)
+            }
             SleepProject::Never => Poll::Pending,
         }
     }
 }
 
 /// `None` where there is no usable timer: outside a runtime, or in one whose timer is not enabled.
-/// A call then runs without its timeout rather than not at all.
 fn timer(time: Duration) -> Option<tokio::time::Sleep> {
-    static WARN: Once = Once::new();
-    let timer = Handle::try_current()
-        .ok()
-        .and_then(|runtime| timer_of(runtime.id(), time));
-    if timer.is_none() {
-        WARN.call_once(|| {
-            crate::report::warn(
-                "a guarded call has a `timeout`, but there is no tokio runtime with its timer \
-                 enabled: such calls run without a timeout",
-            );
-        });
-    }
-    timer
+    timer_of(Handle::try_current().ok()?.id(), time)
 }
 
 /// tokio panics in a runtime whose timer is not enabled, and cannot be asked before. So it is asked
@@ -89,36 +96,63 @@ fn timer_of(runtime: Id, time: Duration) -> Option<tokio::time::Sleep> {
 
 /// Who sleeps on a test clock.
 #[derive(Default)]
-pub(super) struct Sleepers(Mutex<Vec<(Nanos, Waker)>>);
+pub(super) struct Sleepers {
+    next_id: AtomicU64,
+    waiting: Mutex<Vec<(Sleeper, Waker)>>,
+}
+
+#[derive(Clone, Copy)]
+struct Sleeper {
+    id: u64,
+    until: Nanos,
+}
 
 impl Sleepers {
-    fn poll(&self, clock: &TestClock, until: Nanos, cx: &mut Context<'_>) -> Poll<()> {
-        if until == Nanos::MAX {
-            return Poll::Pending;
-        }
-        let mut sleepers = lock(&self.0);
-        // Under the lock, so that an `advance` either is seen here or finds the waker.
-        if clock.now() >= until {
-            return Poll::Ready(());
-        }
-        if !sleepers
-            .iter()
-            .any(|(at, waker)| *at == until && waker.will_wake(cx.waker()))
-        {
-            sleepers.push((until, cx.waker().clone()));
-        }
+    fn next_id(&self) -> u64 {
+        // Relaxed: only distinct numbers matter.
+        self.next_id.fetch_add(1, Ordering::Relaxed)
+    }
+
+    fn poll(&self, clock: &TestClock, sleeper: Sleeper, cx: &mut Context<'_>) -> Poll<()> {
+        let waker = cx.waker().clone();
+        let replaced = {
+            let mut waiting = lock(&self.waiting);
+            // Under the lock, so that an `advance` either is seen here or finds the waker.
+            if clock.now() >= sleeper.until && sleeper.until != Nanos::MAX {
+                return Poll::Ready(());
+            }
+            match waiting.iter_mut().find(|(one, _)| one.id == sleeper.id) {
+                Some((_, old)) => Some(std::mem::replace(old, waker)),
+                None => {
+                    waiting.push((sleeper, waker));
+                    None
+                }
+            }
+        };
+        // Outside the lock, as everything that is a task's.
+        drop(replaced);
         Poll::Pending
+    }
+
+    fn remove(&self, id: u64) {
+        let removed = {
+            let mut waiting = lock(&self.waiting);
+            let position = waiting.iter().position(|(one, _)| one.id == id);
+            position.map(|position| waiting.swap_remove(position))
+        };
+        drop(removed);
     }
 
     /// Wakes, in the order of their deadlines, those that are due.
     pub(super) fn wake_due(&self, now: Nanos) {
-        let mut due: Vec<(Nanos, Waker)> = {
-            let mut sleepers = lock(&self.0);
-            let (due, rest) = sleepers.drain(..).partition(|(at, _)| *at <= now);
-            *sleepers = rest;
+        let mut due: Vec<(Sleeper, Waker)> = {
+            let mut waiting = lock(&self.waiting);
+            let is_due = |one: &Sleeper| one.until <= now && one.until != Nanos::MAX;
+            let (due, rest) = waiting.drain(..).partition(|(one, _)| is_due(one));
+            *waiting = rest;
             due
         };
-        due.sort_by_key(|(at, _)| *at);
+        due.sort_by_key(|(one, _)| (one.until, one.id));
         // Outside the lock: waking may poll at once.
         due.into_iter().for_each(|(_, waker)| waker.wake());
     }

@@ -159,8 +159,8 @@ check!(
 check!(
     half_open_max_wait(limit: Duration),
     "half_open_max_wait",
-    "longer than zero",
-    !limit.is_zero()
+    "at least \"1ms\", else it is over before a probe returns",
+    !below(limit, Duration::from_millis(1))
 );
 
 check!(

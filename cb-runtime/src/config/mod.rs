@@ -25,6 +25,7 @@ pub enum Window {
 /// What a new breaker does. Applies at its creation only; later changes are made by
 /// [`CircuitBreaker`](crate::CircuitBreaker)'s operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
 pub enum Mode {
     /// Starts CLOSED: protects.
     #[default]
@@ -39,6 +40,7 @@ pub enum Mode {
 
 /// Where a HALF_OPEN stay goes when it has lasted `half_open_max_wait` without a decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
 pub enum MaxWaitState {
     /// CLOSED if at least one probe returned and no rate over those that returned is reached,
     /// else OPEN.
@@ -69,7 +71,7 @@ pub enum MaxWaitState {
 /// | `wait_max` | at least `wait` | off |
 /// | `auto_half_open` | | false |
 /// | `half_open_calls` | 1–1000 | 5 |
-/// | `half_open_max_wait` | above 0 | 30 s, or twice the function's `timeout` if that is more |
+/// | `half_open_max_wait` | from 1 ms | 30 s, or twice the function's `timeout` if that is more |
 /// | `half_open_max_wait_state` | | [`MaxWaitState::Decide`] |
 /// | `mode` | | [`Mode::Enabled`] |
 ///
@@ -188,6 +190,8 @@ impl Config {
             .consecutive_failures_off()
             .on_cancel(OnCancel::Ignore)
             .wait(Duration::from_secs(60))
+            .wait_multiplier(1.0)
+            .wait_max_off()
             .auto_half_open(false)
             .half_open_calls(10)
             .half_open_max_wait_off()
@@ -202,7 +206,8 @@ impl Config {
         buckets: u32;
         /// No rate is judged over fewer calls than this.
         min_calls: u32;
-        /// Opens when this percentage of the window's calls failed, or more.
+        /// Opens when this percentage of the window's calls failed, or more. `50.0` is half of
+        /// them, `0.5` is one in 200.
         failure_rate: f64;
         /// Opens when this percentage of the window's calls was slow, or more. Needs `slow`.
         slow_rate: f64;
@@ -255,14 +260,19 @@ impl Config {
         resolve(self, None).map(drop)
     }
 
-    /// The choices of both; where both chose, `later` wins.
+    /// The choices of both; where both chose, `later` wins. Buckets belong to the window that they
+    /// were chosen with.
     pub(crate) fn overlay(&self, later: &Self) -> Self {
         macro_rules! overlay {
             ($($field:ident),*) => {
                 Self { $($field: later.$field.or(self.$field)),* }
             };
         }
-        each_field!(overlay)
+        let mut merged = each_field!(overlay);
+        if later.window.is_some() {
+            merged.buckets = later.buckets;
+        }
+        merged
     }
 
     /// The names of the chosen settings with their values, for reports.
@@ -276,6 +286,7 @@ impl Config {
             )*};
         }
         each_field!(list);
+        chosen.retain(|(name, _)| *name != "deciding_probes"); // nobody's choice
         chosen
     }
 

@@ -5,7 +5,7 @@ mod making;
 #[cfg(feature = "tokio")]
 pub(crate) mod timed;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
@@ -21,7 +21,6 @@ use crate::keys::{KeyFigures, Keys};
 use crate::layers::{Layer, Layers};
 use crate::listeners::{Hub, Subscription};
 use crate::site;
-use crate::state::State;
 use crate::sync::{Mutex, lock};
 
 use entry::{Entry, KeyedEntry};
@@ -228,21 +227,20 @@ impl Registry {
         name: &str,
         layers: Vec<(Layer, Config)>,
     ) -> Result<CircuitBreaker, ConfigError> {
-        let merged = Layers::merge(self.with_default(&layers), None);
-        if let Some((_, error)) = merged
-            .1
-            .into_iter()
-            .find(|(layer, _)| *layer != Layer::Default)
-        {
+        let (wanted, left_out) = Layers::merge(self.with_default(&layers), None);
+        let mut left_out = left_out.into_iter();
+        if let Some((_, error)) = left_out.find(|(layer, _)| *layer != Layer::Default) {
             return Err(error);
         }
-        if let Some(breaker) = self.get(name) {
-            if *breaker.inner.layers().settings() != *merged.0.settings() {
-                self.report(Conflict::new(name, ConflictKind::AlreadyMade));
-            }
-            return Ok(breaker);
+        let breaker = match self.get(name) {
+            Some(breaker) => breaker,
+            None => self.make(name, layers),
+        };
+        // Made before, or by another thread just now.
+        if !breaker.inner.layers().agree_with(&wanted) {
+            self.report(Conflict::new(name, ConflictKind::AlreadyMade));
         }
-        Ok(self.make(name, layers))
+        Ok(breaker)
     }
 
     /// Takes the breaker out of the registry and says whether there was one. Handles to it stay
@@ -273,6 +271,7 @@ impl Registry {
                 true
             }
             Some(_) => true,
+            None if owned => true,
             None => self
                 .of_key(name)
                 .is_some_and(|(keys, key)| keys.remove(key)),
@@ -322,6 +321,7 @@ impl Registry {
     }
 
     /// The template of this name.
+    #[must_use]
     pub fn template(&self, name: &str) -> Option<Config> {
         read(&self.shared.templates).get(name).cloned()
     }
@@ -338,7 +338,7 @@ impl Registry {
 
     /// Calls `listener` with every event of the interest, of all breakers, also of those made
     /// later. For one breaker the events come in order, as
-    /// [`CircuitBreaker::subscribe`] says.
+    /// [`CircuitBreaker::subscribe`] says; conflicts are told where they are found, beside them.
     pub fn subscribe(
         &self,
         interest: Interest,
@@ -356,14 +356,10 @@ impl Default for Registry {
 
 impl fmt::Debug for Registry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Listeners may hear of a transition that reading the state applies, so not under a lock.
-        let breakers = self.made();
-        let states: BTreeMap<&str, State> = breakers
-            .iter()
-            .map(|breaker| (breaker.name(), breaker.state()))
-            .collect();
+        let mut breakers = self.made();
+        breakers.sort_by(|a, b| a.name().cmp(b.name()));
         f.debug_struct("Registry")
-            .field("breakers", &states)
+            .field("breakers", &breakers)
             .finish_non_exhaustive()
     }
 }

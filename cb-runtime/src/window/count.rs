@@ -2,7 +2,7 @@
 //!
 //! | word | bits 23–63 | bits 0–22 |
 //! |---|---|---|
-//! | `cursor` | stay | 22: frozen; 0–21: outcomes recorded, folded into `N..3N` once the ring is full |
+//! | `cursor` | stay | 22: frozen; 0–21: outcomes recorded, folded once the ring is full |
 //! | `slots[i]` | stay | 0–19: five marks, each failed, slow, cancelled, odd lap |
 //! | `failed`, `slow` | stay | 0–21: how many marks of the ring have that bit |
 //!
@@ -10,6 +10,10 @@
 //! the difference to the counts. The differences telescope, so when nobody is between two of those
 //! steps the counts equal a recount of the ring. While somebody is they may be off, which is why an
 //! opening is decided on a recount of the frozen ring.
+//!
+//! A thread that was held up after its claim until the whole ring has been claimed again finds that
+//! its outcome has left the window, and does not write it. The fold leaves it room to tell: for a
+//! large ring two laps, for a small one millions of outcomes.
 //!
 //! A position that was claimed and not yet written still has the mark of the lap before, although
 //! younger ones may have left the ring already. The lap tells: a bad mark of another lap than its
@@ -120,6 +124,24 @@ impl CountWindow {
         none(&self.failed) && none(&self.slow)
     }
 
+    /// How many outcomes of a full ring the cursor tells apart: whole pairs of laps, so that laps go
+    /// on being odd and even in turn when it folds.
+    fn span(&self) -> u64 {
+        let two_laps = 2 * u64::from(self.size);
+        (LOW - u64::from(self.size)) / two_laps * two_laps
+    }
+
+    /// Whether the whole ring was claimed again since `claimed` was.
+    fn has_left(&self, claimed: u32, cursor: u64) -> bool {
+        let (claimed, seen) = (u64::from(claimed), cursor & LOW);
+        let since = if seen >= claimed {
+            seen - claimed
+        } else {
+            seen + self.span() - claimed
+        };
+        since > u64::from(self.size)
+    }
+
     /// Takes the next position in the ring, and returns how many were taken before in this stay,
     /// folded. The first outcome of a stay begins the ring anew.
     ///
@@ -140,9 +162,11 @@ impl CountWindow {
             } else {
                 return Err(Recorded::Late);
             };
-            // From the end of the second lap back to the end of the lap before the first: the
-            // ring stays full, and laps go on being odd and even in turn.
-            let next = if seen + 1 == 3 * size { size } else { seen + 1 };
+            let next = if seen + 1 == size + self.span() {
+                size
+            } else {
+                seen + 1
+            };
             let claimed = tag << TAG_SHIFT | next;
             match self.cursor.compare_exchange_weak(
                 cursor,
@@ -178,6 +202,16 @@ impl CountWindow {
             } else {
                 return None;
             };
+            // Acquire pairs with `claim`. After the slot, so that a later claim than the one seen here
+            // writes the slot after this, and the exchange below fails.
+            let cursor = self.cursor.load(Ordering::Acquire);
+            if tag_of(cursor) != tag {
+                return None;
+            }
+            if self.has_left(claimed, cursor) {
+                // As if it had been written and replaced since.
+                return Some(mark);
+            }
             let old = Mark::from_bits(marks >> shift);
             let new = tag << TAG_SHIFT | marks & !(0b1111 << shift) | (mark.bits() | lap) << shift;
             if new == word {
@@ -384,6 +418,40 @@ mod tests {
             assert!(window.exchange(1, claimed, FAIL).is_some());
             assert_eq!(window.counts(1).failed, 8);
             assert_eq!(window.counts(1).total, 9);
+        }
+    }
+
+    #[test]
+    fn a_thread_that_was_held_up_for_a_lap_changes_nothing() {
+        for held_up_for in [3, 4, 5, 6, 7, 100, 1_000_000] {
+            let window = CountWindow::new(3);
+            window.record(1, FAIL);
+            let claimed = window.claim(1).unwrap();
+            for i in 0..held_up_for {
+                window.record(1, if i % 2 == 0 { FAIL } else { OK });
+            }
+            let before = window.counts(1);
+            assert_eq!(window.exchange(1, claimed, FAIL), Some(FAIL));
+            assert_eq!(window.counts(1), before, "{held_up_for}");
+        }
+    }
+
+    #[test]
+    fn a_ring_is_exact_where_the_cursor_folds() {
+        for size in [1, 2, 3, 1_000, 1_000_000] {
+            let window = CountWindow::new(size);
+            assert!(window.span() >= 2 * u64::from(size));
+            window.record(1, OK);
+            let fold = u64::from(size) + window.span();
+            assert!(fold <= LOW);
+            let near = fold - 3;
+            window
+                .cursor
+                .store(tag(1) << TAG_SHIFT | near, Ordering::SeqCst);
+            for failures in 1..=6 {
+                window.record(1, FAIL);
+                assert_eq!(window.counts(1).failed, size.min(failures), "{size}");
+            }
         }
     }
 

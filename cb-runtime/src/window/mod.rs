@@ -46,7 +46,7 @@ impl Counts {
 pub(crate) enum Recorded {
     /// Recorded, and nothing in the window counts against the downstream: no rate can be reached.
     Clean,
-    /// Recorded.
+    /// Recorded, as far as there was room; the stay is to be judged.
     Counted,
     /// The stay is over.
     Late,

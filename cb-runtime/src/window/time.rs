@@ -5,8 +5,9 @@
 //! cell packs `[number: 40 bits | count: 24 bits]`; the first outcome of a new number replaces what
 //! an old one left, so beginning a bucket and recording in it are one step, and nobody sweeps.
 //!
-//! Writers add to `total` before `failed` and `slow`; readers read in the opposite order. So a
-//! rate that is read is never above the true one.
+//! Writers add to `total` before `failed`, to that before `slow`, and to that before what is part
+//! of it; readers read in the opposite order. So a rate that is read is never above the true one,
+//! and no part is larger than its whole.
 
 use std::time::Duration;
 
@@ -92,20 +93,22 @@ impl TimeWindow {
             self.last_bad.fetch_max(number, Ordering::SeqCst);
         }
         if !add(&bucket.total, number) {
-            return Recorded::Late;
+            // The bucket is full, or the thread was held up until its outcome had left the window.
+            // It is not counted, and judged all the same: failures in a row have no window.
+            return Recorded::Counted;
         }
         if bad {
             if mark.failed() {
                 add(&bucket.failed, number);
             }
             if let (true, Some(bucket)) = (mark.slow(), self.slow_buckets.get(index)) {
+                add(&bucket.slow, number);
                 if mark.failed() {
                     add(&bucket.slow_failed, number);
                 }
                 if mark.cancelled() {
                     add(&bucket.cancelled, number);
                 }
-                add(&bucket.slow, number);
             }
             return Recorded::Counted;
         }
@@ -136,35 +139,38 @@ impl TimeWindow {
     fn read(&self, range: Range) -> Result<Counts, Moved> {
         let mut counts = Counts::default();
         for bucket in &self.slow_buckets {
-            counts.slow += range.count(&bucket.slow)?;
-            counts.slow_failed += range.count(&bucket.slow_failed)?;
-            counts.cancelled += range.count(&bucket.cancelled)?;
+            range.count(&bucket.cancelled, &mut counts.cancelled)?;
+            range.count(&bucket.slow_failed, &mut counts.slow_failed)?;
+        }
+        for bucket in &self.slow_buckets {
+            range.count(&bucket.slow, &mut counts.slow)?;
         }
         for bucket in &self.buckets {
-            counts.failed += range.count(&bucket.failed)?;
+            range.count(&bucket.failed, &mut counts.failed)?;
         }
         for bucket in &self.buckets {
-            counts.total = counts.total.saturating_add(range.count(&bucket.total)?);
+            range.count(&bucket.total, &mut counts.total)?;
         }
         Ok(counts)
     }
 }
 
 impl Range {
-    /// What the cell adds to the window. A bucket that left the window while it was being read has
+    /// Adds what the cell has for the window. A bucket that left the window while it was being read has
     /// been replaced by one beyond the newest, in `total` first of all.
-    fn count(self, cell: &AtomicU64) -> Result<u32, Moved> {
+    fn count(self, cell: &AtomicU64, sum: &mut u32) -> Result<(), Moved> {
         // SeqCst: after the reader's own writes in the order that `record` argues with.
         let word = cell.load(Ordering::SeqCst);
         let age = self.newest.wrapping_sub(word >> COUNT_BITS) & NUMBER_MASK;
         if age <= self.newest - self.oldest {
-            // Masked to 24 bits.
-            #[allow(clippy::cast_possible_truncation)]
-            Ok((word & COUNT_MAX) as u32)
+            #[allow(clippy::cast_possible_truncation)] // masked to 24 bits
+            let count = (word & COUNT_MAX) as u32;
+            *sum = sum.saturating_add(count);
+            Ok(())
         } else if age > NUMBER_MASK / 2 && word != 0 {
             Err(Moved(self.newest + (NUMBER_MASK + 1 - age)))
         } else {
-            Ok(0)
+            Ok(())
         }
     }
 }
@@ -273,6 +279,17 @@ mod tests {
         assert_eq!(window.record(1, OK, 3 * SECOND), Recorded::Counted);
         assert_eq!(window.record(1, OK, 4 * SECOND), Recorded::Clean);
         assert_eq!(window.record(2, OK, 4 * SECOND), Recorded::Clean);
+    }
+
+    #[test]
+    fn what_a_full_bucket_leaves_out_is_judged_all_the_same() {
+        let window = window(1, 0);
+        window.record(1, OK, 0);
+        window.buckets[0]
+            .total
+            .fetch_or(COUNT_MAX, Ordering::SeqCst);
+        assert_eq!(window.record(1, FAIL, 0), Recorded::Counted);
+        assert_eq!(window.counts(1, 0).failed, 0);
     }
 
     #[test]

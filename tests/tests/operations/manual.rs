@@ -65,7 +65,7 @@ fn every_transition_is_legal_but_three() {
                 }
                 Err(refused) => {
                     assert!(illegal, "{from} to {to} is refused");
-                    assert_eq!((refused.from(), refused.to()), (from, to));
+                    assert_eq!((refused.from_state(), refused.to_state()), (from, to));
                     assert_eq!(
                         bench.breaker.snapshot(),
                         before,
