@@ -80,8 +80,20 @@ use proc_macro::TokenStream;
 /// | `wait` | duration | `"10s"` | time in OPEN |
 /// | `wait_multiplier` | number | 1 | growth of the wait over openings in a row; needs `wait_max` |
 /// | `wait_max` | duration | off | its cap |
+/// | `wait_jitter` | % | off | random part of each wait, either way, so that instances do not probe together |
+/// | `wait_by_failure_rate` | bool | false | the sicker, the longer: from `wait` up to `wait_max` |
+/// | `wait_recover` | duration | off | an opening is forgotten for each such time in CLOSED; off: all at once |
 /// | `auto_half_open` | bool | false | HALF_OPEN when the wait ends, not at the next call |
 /// | `half_open_calls` | number | 5 | probes in one HALF_OPEN stay |
+/// | `half_open_concurrency` | number | all of them | probes at the same time |
+/// | `half_open_delay` | duration | off | pause before the first probe |
+/// | `half_open_successes` | number | off | so many in a row, none slow, close at once |
+/// | `half_open_success_rate` | % | off | decides instead of the other rates, once all probes are in |
+/// | `half_open_failures` | number | off | so many open again at once; 1 is a veto |
+/// | `half_open_failure_rate` | % | `failure_rate` | opens again at or above |
+/// | `half_open_failure_window` | duration | off | older failures of probes are forgotten; needs `half_open_failures` |
+/// | `half_open_slow` | duration | `slow` | a stricter limit for probes |
+/// | `half_open_attempts` | number | off | after so many failed stays in a row every wait is `wait_max` |
 /// | `half_open_max_wait` | duration | 30 s, or twice `timeout`, can be `off` | longest HALF_OPEN stay |
 /// | `half_open_max_wait_state` | `"decide"`, `"open"`, `"closed"` | `"decide"` | where it then goes; `"decide"`: by the probes that returned |
 /// | **what the caller gets** | | | |

@@ -40,6 +40,17 @@ impl<'a> Limits<'a> {
             "wait_multiplier",
             "half_open_calls",
             "half_open_max_wait",
+            "half_open_concurrency",
+            "half_open_delay",
+            "half_open_successes",
+            "half_open_success_rate",
+            "half_open_failures",
+            "half_open_failure_rate",
+            "half_open_failure_window",
+            "half_open_slow",
+            "half_open_attempts",
+            "wait_jitter",
+            "wait_recover",
             "max_keys",
         ] {
             if let Some((arg, value)) = self.value(name) {
@@ -75,6 +86,7 @@ impl<'a> Limits<'a> {
         }
         self.pair("slow", "timeout", "slow_below_timeout");
         self.pair("timeout", "half_open_max_wait", "timeout_below_max_wait");
+        self.half_open();
         if let (Some((_, wait)), Some((max, limit))) = (self.value("wait"), self.value("wait_max"))
         {
             self.require(max, "wait_within_max", &quote!(#wait, #limit));
@@ -91,6 +103,65 @@ impl<'a> Limits<'a> {
                 let check = self.call(multiplier, "wait_multiplier_needs_max", &none);
                 self.out
                     .extend(quote!(const _: () = if #value > 1.0 { #p::require(#check) };));
+            }
+            if let Some((stays, _)) = self.value("half_open_attempts") {
+                self.require(stays, "half_open_attempts_needs_max", &none);
+            }
+            if let Some((by_rate, value)) = self.value("wait_by_failure_rate") {
+                let p = self.located(by_rate);
+                let check = self.call(by_rate, "wait_by_failure_rate_needs_max", &none);
+                self.out
+                    .extend(quote!(const _: () = if #value { #p::require(#check) };));
+            }
+        }
+    }
+
+    fn half_open(&mut self) {
+        self.pair(
+            "half_open_delay",
+            "half_open_max_wait",
+            "half_open_delay_below_max_wait",
+        );
+        self.pair("half_open_slow", "slow", "half_open_slow_within_slow");
+        let p = self.p;
+        let calls = match self.value("half_open_calls") {
+            Some((_, calls)) => Some(calls),
+            None => {
+                (!self.args.mentions("base")).then(|| quote!(#p::check::DEFAULT_HALF_OPEN_CALLS))
+            }
+        };
+        for name in [
+            "half_open_concurrency",
+            "half_open_successes",
+            "half_open_failures",
+        ] {
+            if let (Some((arg, probes)), Some(calls)) = (self.value(name), &calls) {
+                self.require(arg, &format!("{name}_in_calls"), &quote!(#probes, #calls));
+            }
+        }
+        let none = quote!(::core::option::Option::None);
+        let some = |value: Option<(&Arg, TokenStream)>| match value {
+            Some((_, value)) => quote!(::core::option::Option::Some(#value)),
+            None => none.clone(),
+        };
+        let successes = some(self.value("half_open_successes"));
+        let success_rate = some(self.value("half_open_success_rate"));
+        let failures = some(self.value("half_open_failures"));
+        if let Some((rate, _)) = self.value("half_open_success_rate") {
+            self.require(rate, "half_open_success_rate_alone", &successes);
+        }
+        if let Some((rate, _)) = self.value("half_open_failure_rate") {
+            let others = quote!(#failures, #success_rate);
+            self.require(rate, "half_open_failure_rate_alone", &others);
+        }
+        if self.lacks("half_open_failures") {
+            if let Some((window, _)) = self.value("half_open_failure_window") {
+                self.require(window, "half_open_failure_window_needs_failures", &none);
+            }
+        }
+        if self.lacks("slow") {
+            if let Some((limit, _)) = self.value("half_open_slow") {
+                self.require(limit, "half_open_slow_needs_slow", &none);
             }
         }
     }

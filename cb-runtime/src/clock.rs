@@ -58,6 +58,10 @@ impl Clock {
         Duration::from_nanos(self.now())
     }
 
+    pub(crate) fn is_test(&self) -> bool {
+        matches!(self.0, Source::Test(_))
+    }
+
     #[inline]
     pub(crate) fn now(&self) -> Nanos {
         match &self.0 {

@@ -38,8 +38,10 @@ pub enum Reason {
     Open,
     /// FORCED_OPEN: somebody closed the road by hand.
     ForcedOpen,
-    /// HALF_OPEN, and all probes of this stay are given out.
+    /// HALF_OPEN, and all probes of this stay are given out, or as many as may be under way.
     HalfOpenFull,
+    /// HALF_OPEN, in the pause before its first probe (`half_open_delay`).
+    Pausing,
 }
 
 /// The breaker refused the call; the guarded function did not run.
@@ -63,8 +65,9 @@ impl CallNotPermitted {
         self.reason
     }
 
-    /// How long until a probe is let through: `Some` in OPEN, unless it waits for ever. A call made
-    /// exactly then is admitted, if no other one comes first.
+    /// How long until a probe is let through: `Some` in OPEN, unless it waits for ever, and in the
+    /// pause before the first probe. A call made exactly then is admitted, if no other one comes
+    /// first; with `half_open_delay` the one that ends the wait begins the pause.
     #[must_use]
     pub fn retry_after(&self) -> Option<Duration> {
         self.retry_after
@@ -95,6 +98,10 @@ impl fmt::Display for CallNotPermitted {
             (Reason::Open, Some(wait)) => write!(f, "is open, next probe in {wait:.1?}"),
             (Reason::Open, None) => f.write_str("is open until it is told otherwise"),
             (Reason::ForcedOpen, _) => f.write_str("is forced open"),
+            (Reason::Pausing, rest) => {
+                let rest = rest.unwrap_or_default();
+                write!(f, "is half-open and pauses, first probe in {rest:.1?}")
+            }
             (Reason::HalfOpenFull, _) => {
                 f.write_str("is half-open and all its probes are under way")
             }

@@ -154,6 +154,31 @@ pub enum Cause {
         /// How many of them failed.
         failed: u32,
     },
+    /// So many probes failed.
+    ProbeFailures {
+        /// How many.
+        failed: u32,
+        /// The limit, `half_open_failures`.
+        limit: u32,
+    },
+    /// All probes are in, and never were enough of them in a row good.
+    ProbesFellShort {
+        /// Probes that succeeded and were not slow.
+        good: u32,
+        /// Probes that returned.
+        returned: u32,
+        /// How many good ones in a row were wanted, `half_open_successes`.
+        wanted: u32,
+    },
+    /// All probes are in, and too few of them were good.
+    ProbeSuccessRate {
+        /// Probes that succeeded and were not slow.
+        good: u32,
+        /// Probes that returned.
+        returned: u32,
+        /// The limit in percent, `half_open_success_rate`.
+        limit: f64,
+    },
     /// HALF_OPEN lasted for `half_open_max_wait` without a decision.
     HalfOpenMaxWait {
         /// Probes that had returned.
@@ -196,6 +221,27 @@ impl fmt::Display for Cause {
             Self::ProbesSucceeded { returned, failed } => {
                 write!(f, "{returned} probes returned, {failed} of them failed")
             }
+            Self::ProbeFailures { failed, limit } => {
+                write!(f, "{failed} probes failed, `half_open_failures` is {limit}")
+            }
+            Self::ProbesFellShort {
+                good,
+                returned,
+                wanted,
+            } => write!(
+                f,
+                "{good} of {returned} probes were good, never {wanted} in a row \
+                 (`half_open_successes`)"
+            ),
+            Self::ProbeSuccessRate {
+                good,
+                returned,
+                limit,
+            } => write!(
+                f,
+                "{good} of {returned} probes were good ({}%), `half_open_success_rate` is {limit}%",
+                rounded(good, returned)
+            ),
             Self::HalfOpenMaxWait { returned } => {
                 write!(
                     f,

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::config::{MaxWaitState, Settings, Window};
 use crate::event::{Cause, rounded};
-use crate::snapshot::Snapshot;
+use crate::snapshot::{Probes, Snapshot};
 use crate::state::State;
 
 /// A breaker's own account of its state: `Display` is a few lines for a person.
@@ -172,6 +172,46 @@ impl Text<'_> {
         self.say(format!("{} rejected so far.", Calls(now.not_permitted)));
     }
 
+    /// What closes it and what opens it again.
+    fn probe_rules(&mut self, probes: Probes) {
+        let (now, settings) = (self.now, self.settings);
+        if let Some(limit) = settings.half_open_failures {
+            self.say(format!(
+                "half_open_failures: {} of them failed; {limit} open it again at once.",
+                now.failed
+            ));
+        }
+        if let Some(wanted) = settings.half_open_successes {
+            self.say(format!(
+                "half_open_successes: {} good ones in a row; {wanted} close it at once.",
+                probes.good_in_a_row
+            ));
+        }
+        if let Some(rate) = settings.half_open_success_rate {
+            let rate = rate.value();
+            self.say(format!(
+                "It closes if {rate}% of them are good, else it opens again."
+            ));
+        } else if settings.half_open_successes.is_some() {
+            self.say("It opens again if all are in before that.".into());
+        } else {
+            let mut limits = Vec::new();
+            if settings.half_open_failures.is_none() {
+                let rate = settings.half_open_failure_rate.value();
+                limits.push(format!("{rate}% of them fail"));
+            }
+            if settings.slow.is_some() {
+                limits.push(format!("{}% are slow", settings.slow_rate.value()));
+            }
+            if limits.is_empty() {
+                self.say("Once all are in, it closes.".into());
+            } else {
+                let limits = limits.join(" or ");
+                self.say(format!("It opens again if {limits}, else it closes."));
+            }
+        }
+    }
+
     fn half_open(&mut self, opened: Option<Cause>) {
         let now = self.now;
         if let Some(cause) = opened {
@@ -187,15 +227,13 @@ impl Text<'_> {
                 probes.in_flight,
                 probes.deciding
             ));
-            self.say(format!(
-                "It opens again if {}% of them fail{}, else it closes.",
-                self.settings.failure_rate.value(),
-                if self.settings.slow.is_some() {
-                    format!(" or {}% are slow", self.settings.slow_rate.value())
-                } else {
-                    String::new()
-                }
-            ));
+            if let Some(pause) = probes.pause {
+                let pause = Seconds(pause);
+                self.say(format!(
+                    "It pauses: the first probe is let through in {pause}."
+                ));
+            }
+            self.probe_rules(probes);
         }
         match self.settings.half_open_max_wait.map(Duration::from_nanos) {
             Some(limit) if limit < FOREVER => {

@@ -66,6 +66,7 @@ mod listeners;
 mod outcome;
 mod permit;
 mod policy;
+mod random;
 mod registry;
 mod report;
 mod site;

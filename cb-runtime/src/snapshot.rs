@@ -73,6 +73,10 @@ pub struct Probes {
     pub in_flight: u32,
     /// How many returned.
     pub returned: u32,
-    /// How many returned probes decide.
+    /// How many returned probes decide, if no rule decides before.
     pub deciding: u32,
+    /// How many of the latest succeeded in a row and were not slow.
+    pub good_in_a_row: u32,
+    /// The rest of the pause before the first probe.
+    pub pause: Option<Duration>,
 }

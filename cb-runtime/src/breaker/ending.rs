@@ -54,7 +54,7 @@ impl Inner {
             OnCancel::Ignore => self.give_back(ticket, false),
             OnCancel::Slow => {
                 let (now, duration) = self.measure(ticket);
-                if self.is_slow(duration) {
+                if self.is_slow(ticket, duration) {
                     let mark = Mark::cancelled_slow();
                     self.record(
                         ticket,
@@ -74,7 +74,7 @@ impl Inner {
     #[inline]
     fn end(&self, ticket: Ticket, failed: bool) {
         let (now, duration) = self.measure(ticket);
-        let mark = Mark::of(failed, self.is_slow(duration));
+        let mark = Mark::of(failed, self.is_slow(ticket, duration));
         self.record(
             ticket,
             Ended {
@@ -102,8 +102,13 @@ impl Inner {
     }
 
     #[inline]
-    fn is_slow(&self, duration: Option<Duration>) -> bool {
-        match (self.settings.slow, duration) {
+    fn is_slow(&self, ticket: Ticket, duration: Option<Duration>) -> bool {
+        let limit = if ticket.word.state() == State::HalfOpen {
+            self.settings.half_open_slow
+        } else {
+            self.settings.slow
+        };
+        match (limit, duration) {
             (Some(limit), Some(duration)) => duration > Duration::from_nanos(limit),
             _ => false,
         }
@@ -216,10 +221,11 @@ impl Inner {
             let mut stay = self.lock();
             self.settle(&mut stay, ended.now);
             if self.word() == word {
-                stay.probes.counts.add(ended.mark);
-                stay.figures = Figures::Probes(stay.probes.counts);
+                let window = self.settings.half_open_failure_window;
+                stay.probes.record(ended.mark, ended.now, window);
+                stay.figures = Figures::Probes(stay.probes.returned.counts);
                 self.push(ended.event(), ended.now, stay.number);
-                let next = policy::half_open(&self.settings, &stay.probes.counts);
+                let next = policy::half_open(&self.settings, &stay.probes.returned);
                 self.follow(&mut stay, next, ended.now);
             } else {
                 drop(stay);

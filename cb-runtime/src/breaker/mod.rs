@@ -11,6 +11,7 @@ use crate::event::{Cause, Event, EventKind, Interest};
 use crate::explain::Explanation;
 use crate::layers::Layers;
 use crate::listeners::{Events, Hub, Subscription};
+use crate::random::Random;
 use crate::snapshot::Snapshot;
 use crate::state::State;
 use crate::sync::{AtomicBool, AtomicU64, Mutex};
@@ -94,7 +95,12 @@ impl CircuitBreaker {
         let settings = layers.settings().clone();
         let clock = surroundings.clock;
         let birth = clock.now();
-        let (stay, word) = Stay::first(&settings, birth);
+        let random = if clock.is_test() {
+            Random::fixed()
+        } else {
+            Random::new()
+        };
+        let (stay, word) = Stay::first(&settings, birth, random);
         Self {
             inner: Arc::new(Inner {
                 name,
@@ -300,8 +306,16 @@ impl Inner {
         match self.word().state() {
             State::Closed | State::Disabled | State::MetricsOnly => true,
             State::ForcedOpen => false,
-            State::HalfOpen => stay.probes.issued < self.settings.half_open_calls,
-            State::Open => self.rest_of_wait(self.clock.now()) == Some(0),
+            State::HalfOpen => {
+                stay.probes.issued < self.settings.half_open_calls
+                    && stay.probes.in_flight() < self.settings.half_open_concurrency
+                    && self.rest_of_pause(stay, self.clock.now()).is_none()
+            }
+            // With a pause before the first probe, the call that ends the wait is rejected.
+            State::Open => {
+                self.settings.half_open_delay.is_none()
+                    && self.rest_of_wait(self.clock.now()) == Some(0)
+            }
         }
     }
 

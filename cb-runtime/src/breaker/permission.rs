@@ -127,8 +127,13 @@ impl Inner {
         if let Some(ticket) = self.take_probe(&mut stay) {
             return Some(Ok(ticket));
         }
+        let pause = self.rest_of_pause(&stay, self.clock.now());
         drop(stay);
-        Some(Err(self.reject(Reason::HalfOpenFull, None)))
+        let (reason, retry_after) = match pause {
+            Some(rest) => (Reason::Pausing, Some(Duration::from_nanos(rest))),
+            None => (Reason::HalfOpenFull, None),
+        };
+        Some(Err(self.reject(reason, retry_after)))
     }
 
     #[inline]

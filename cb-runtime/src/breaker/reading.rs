@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use crate::event::percent;
+use crate::policy;
 use crate::snapshot::{Probes, Snapshot};
 use crate::state::State;
 use crate::window::Counts;
@@ -20,7 +21,7 @@ impl Inner {
         let (counts, min_calls) = match stay.figures {
             Figures::Nothing => (Counts::default(), settings.min_calls),
             Figures::Window(number) => (self.window.counts(number, now), settings.min_calls),
-            Figures::Probes(counts) => (counts, settings.deciding_probes),
+            Figures::Probes(counts) => (counts, policy::deciding(settings)),
         };
         let rate = |part| (counts.total >= min_calls).then(|| percent(part, counts.total));
         let totals = self.totals();
@@ -48,8 +49,10 @@ impl Inner {
             probes: in_half_open.then(|| Probes {
                 permitted: settings.half_open_calls,
                 in_flight: stay.probes.in_flight(),
-                returned: stay.probes.counts.total,
-                deciding: settings.deciding_probes,
+                returned: stay.probes.returned.counts.total,
+                deciding: policy::deciding(settings),
+                good_in_a_row: stay.probes.returned.good_in_a_row,
+                pause: self.rest_of_pause(stay, now).map(Duration::from_nanos),
             }),
             late: totals.late,
             ignored: totals.ignored,

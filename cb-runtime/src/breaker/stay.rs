@@ -4,12 +4,15 @@
 //! transitions queue up in their order. The mutex is not taken by calls in CLOSED, nor by
 //! rejections in OPEN.
 
+use std::collections::VecDeque;
 use std::time::Duration;
 
 use crate::clock::Nanos;
 use crate::config::{Mode, Settings};
 use crate::event::{Cause, EventKind};
-use crate::policy::{self, Next};
+use crate::outcome::Mark;
+use crate::policy::{self, Next, ProbeCounts};
+use crate::random::Random;
 use crate::state::{State, Word};
 use crate::sync::{MutexGuard, Ordering, lock};
 use crate::window::Counts;
@@ -30,6 +33,9 @@ pub(crate) struct Stay {
     pub(crate) attempt: u64,
     /// The wait of the latest attempt.
     wait: Nanos,
+    /// HALF_OPEN stays in a row that led back to OPEN.
+    failed_stays: u32,
+    random: Random,
     /// The wait of this OPEN stay.
     pub(crate) served_wait: Nanos,
     pub(crate) figures: Figures,
@@ -51,21 +57,43 @@ pub(crate) enum Figures {
     Probes(Counts),
 }
 
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Debug, Default)]
 pub(crate) struct Probes {
     /// Permits given out and not given back; a probe that returned keeps its permit.
     pub(crate) issued: u32,
-    pub(crate) counts: Counts,
+    pub(crate) returned: ProbeCounts,
+    /// The failed ones and when they returned, with `half_open_failure_window`.
+    failed: VecDeque<(Nanos, Mark)>,
 }
 
 impl Probes {
     pub(crate) fn in_flight(&self) -> u32 {
-        self.issued.saturating_sub(self.counts.total)
+        self.issued.saturating_sub(self.returned.counts.total)
+    }
+
+    /// Records one; `window` is how long its failure is remembered.
+    pub(crate) fn record(&mut self, mark: Mark, now: Nanos, window: Option<Nanos>) {
+        self.returned.add(mark);
+        if mark.failed() && window.is_some() {
+            self.failed.push_back((now, mark));
+        }
+    }
+
+    /// Forgets the failures that are older than the window, and takes their permits back.
+    fn forget(&mut self, now: Nanos, window: Nanos) {
+        while let Some((at, mark)) = self.failed.front().copied() {
+            if at.saturating_add(window) > now {
+                break;
+            }
+            self.failed.pop_front();
+            self.returned.forget(mark);
+            self.issued = self.issued.saturating_sub(1);
+        }
     }
 }
 
 impl Stay {
-    pub(crate) fn first(settings: &Settings, now: Nanos) -> (Self, Word) {
+    pub(crate) fn first(settings: &Settings, now: Nanos, random: Random) -> (Self, Word) {
         let state = match settings.mode {
             Mode::Enabled => State::Closed,
             Mode::MetricsOnly => State::MetricsOnly,
@@ -78,6 +106,8 @@ impl Stay {
             // As if it had been forced open by hand.
             attempt: u64::from(state == State::ForcedOpen),
             wait: policy::first_wait(settings),
+            failed_stays: 0,
+            random,
             served_wait: 0,
             figures: match state {
                 State::Closed | State::MetricsOnly => Figures::Window(1),
@@ -117,8 +147,8 @@ impl Inner {
             self.window.freeze(stay.number);
         }
         stay.number += 1;
+        self.count_attempt(stay, from, to, wait, at, cause);
         stay.entered = at;
-        self.count_attempt(stay, to, wait);
         if from != to || to != State::Open {
             stay.figures = match (from, to) {
                 (_, State::Closed | State::MetricsOnly) => Figures::Window(stay.number),
@@ -155,28 +185,59 @@ impl Inner {
         self.unannounced.store(true, Ordering::Relaxed);
     }
 
-    fn count_attempt(&self, stay: &mut Stay, to: State, wait: Wait) {
-        let counts = match (to, wait) {
-            (State::Open, Wait::Computed) | (State::ForcedOpen, _) => true,
-            (State::Open, Wait::Given(wait)) => {
-                stay.served_wait = policy::served(wait);
-                false
+    /// Before the stay is entered: `stay.entered` is still that of the one that ends.
+    fn count_attempt(
+        &self,
+        stay: &mut Stay,
+        from: State,
+        to: State,
+        wait: Wait,
+        at: Nanos,
+        cause: Cause,
+    ) {
+        match (to, wait) {
+            (State::Open, Wait::Given(wait)) => stay.served_wait = policy::served(wait),
+            (State::Open, Wait::Computed) | (State::ForcedOpen, _) => {
+                if from == State::HalfOpen && cause != Cause::Manual {
+                    stay.failed_stays = stay.failed_stays.saturating_add(1);
+                }
+                self.recover(stay, from, at);
+                stay.wait = if stay.attempt == 0 {
+                    policy::first_wait(&self.settings)
+                } else {
+                    policy::next_wait(&self.settings, stay.wait)
+                };
+                stay.attempt += 1;
+                stay.served_wait = policy::served_wait(
+                    &self.settings,
+                    stay.wait,
+                    stay.failed_stays,
+                    cause,
+                    stay.random.next(),
+                );
             }
-            (State::HalfOpen, _) => false,
+            (State::HalfOpen, _) => {}
             _ => {
-                stay.attempt = 0;
-                false
+                let remembers = self.settings.wait_recover.is_some()
+                    && (from, to) == (State::HalfOpen, State::Closed)
+                    && cause != Cause::Manual;
+                if !remembers {
+                    stay.attempt = 0;
+                }
+                stay.failed_stays = 0;
             }
-        };
-        if counts {
-            stay.wait = if stay.attempt == 0 {
-                policy::first_wait(&self.settings)
-            } else {
-                policy::next_wait(&self.settings, stay.wait)
-            };
-            stay.attempt += 1;
-            stay.served_wait = stay.wait;
         }
+    }
+
+    /// With `wait_recover`: forgets openings according to the time that the stay in CLOSED, which
+    /// ends now, has lasted.
+    fn recover(&self, stay: &mut Stay, from: State, at: Nanos) {
+        let Some(each) = self.settings.wait_recover.filter(|_| from == State::Closed) else {
+            return;
+        };
+        let forgotten = at.saturating_sub(stay.entered) / each.max(1);
+        stay.attempt = stay.attempt.saturating_sub(forgotten);
+        stay.wait = policy::wait_of(&self.settings, stay.attempt);
     }
 
     /// Applies what the clock has made due, in order, each at its due time. Only the automatic end
@@ -195,13 +256,35 @@ impl Inner {
                 State::Open => {
                     self.transit(stay, State::HalfOpen, Wait::Computed, due, Cause::WaitOver);
                 }
-                _ => self.follow(
-                    stay,
-                    policy::half_open_expired(&self.settings, &stay.probes.counts),
-                    due,
-                ),
+                _ => {
+                    self.forget_failures(stay, due);
+                    self.follow(
+                        stay,
+                        policy::half_open_expired(&self.settings, &stay.probes.returned),
+                        due,
+                    )
+                }
             }
         }
+        self.forget_failures(stay, now);
+    }
+
+    /// In HALF_OPEN with `half_open_failure_window`.
+    fn forget_failures(&self, stay: &mut Stay, now: Nanos) {
+        let Some(window) = self.settings.half_open_failure_window else {
+            return;
+        };
+        if self.word().state() == State::HalfOpen {
+            stay.probes.forget(now, window);
+            stay.figures = Figures::Probes(stay.probes.returned.counts);
+        }
+    }
+
+    /// How much is left of the pause before the first probe.
+    pub(crate) fn rest_of_pause(&self, stay: &Stay, now: Nanos) -> Option<Nanos> {
+        let delay = self.settings.half_open_delay?;
+        let rest = stay.entered.saturating_add(delay).saturating_sub(now);
+        (rest > 0).then_some(rest)
     }
 
     /// When the next transition falls due that needs no call.
@@ -242,12 +325,28 @@ impl Inner {
                 break;
             }
             let next = policy::next_wait(&self.settings, stay.wait);
-            // A wait that no longer grows makes all the rounds alike.
-            let passed = if next == stay.wait { past } else { 1 };
+            let settled = self
+                .settings
+                .half_open_attempts
+                .is_none_or(|stays| stay.failed_stays >= stays);
+            // A wait that no longer changes makes all the rounds alike, but for the random part.
+            let passed = if next == stay.wait && settled {
+                past
+            } else {
+                1
+            };
             stay.entered += round * passed;
             stay.attempt += passed;
+            let failed = u32::try_from(passed).unwrap_or(u32::MAX);
+            stay.failed_stays = stay.failed_stays.saturating_add(failed);
             stay.wait = next;
-            stay.served_wait = next;
+            stay.served_wait = policy::served_wait(
+                &self.settings,
+                next,
+                stay.failed_stays,
+                Cause::WaitOver,
+                stay.random.next(),
+            );
             rounds += passed;
         }
         if rounds == 0 {

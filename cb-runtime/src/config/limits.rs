@@ -164,11 +164,146 @@ check!(
 );
 
 check!(
+    half_open_concurrency(probes: u32),
+    "half_open_concurrency",
+    "at least 1",
+    1 <= probes
+);
+check!(
+    half_open_concurrency_in_calls(probes: u32, calls: u32),
+    "half_open_concurrency",
+    "at most `half_open_calls`: there are no more probes than that",
+    probes <= calls
+);
+check!(
+    half_open_delay(delay: Duration),
+    "half_open_delay",
+    "longer than zero",
+    !delay.is_zero()
+);
+check!(
+    half_open_delay_below_max_wait(delay: Duration, max_wait: Duration),
+    "half_open_delay",
+    "shorter than `half_open_max_wait`, else the stay is over before its first probe",
+    below(delay, max_wait)
+);
+check!(
+    half_open_successes(probes: u32),
+    "half_open_successes",
+    "at least 1",
+    1 <= probes
+);
+check!(
+    half_open_successes_in_calls(probes: u32, calls: u32),
+    "half_open_successes",
+    "at most `half_open_calls`, else it could never be reached",
+    probes <= calls
+);
+check!(
+    half_open_success_rate(rate: f64),
+    "half_open_success_rate",
+    "a percentage above 0 and at most 100",
+    Percent::in_range(rate)
+);
+check!(
+    half_open_success_rate_alone(successes: Option<u32>),
+    "half_open_success_rate",
+    "left out with `half_open_successes`: both say what closes the breaker",
+    successes.is_none()
+);
+check!(
+    half_open_failures(probes: u32),
+    "half_open_failures",
+    "at least 1",
+    1 <= probes
+);
+check!(
+    half_open_failures_in_calls(probes: u32, calls: u32),
+    "half_open_failures",
+    "at most `half_open_calls`, else it could never be reached",
+    probes <= calls
+);
+check!(
+    half_open_failure_rate(rate: f64),
+    "half_open_failure_rate",
+    "a percentage above 0 and at most 100",
+    Percent::in_range(rate)
+);
+check!(
+    half_open_failure_rate_alone(failures: Option<u32>, success_rate: Option<f64>),
+    "half_open_failure_rate",
+    "left out with `half_open_failures` or `half_open_success_rate`: they say what opens the breaker",
+    failures.is_none() && success_rate.is_none()
+);
+check!(
+    half_open_failure_window(window: Duration),
+    "half_open_failure_window",
+    "longer than zero",
+    !window.is_zero()
+);
+check!(
+    half_open_failure_window_needs_failures(failures: Option<u32>),
+    "half_open_failure_window",
+    "accompanied by `half_open_failures`, whose failures it forgets",
+    failures.is_some()
+);
+check!(
+    half_open_slow(limit: Duration),
+    "half_open_slow",
+    "longer than zero",
+    !limit.is_zero()
+);
+check!(
+    half_open_slow_needs_slow(slow: Option<Duration>),
+    "half_open_slow",
+    "accompanied by `slow`, of which it is the stricter form",
+    slow.is_some()
+);
+check!(
+    half_open_slow_within_slow(limit: Duration, slow: Duration),
+    "half_open_slow",
+    "at most `slow`: probes are judged more strictly, not less",
+    !below(slow, limit)
+);
+check!(
+    half_open_attempts(stays: u32),
+    "half_open_attempts",
+    "at least 1",
+    1 <= stays
+);
+check!(
+    half_open_attempts_needs_max(wait_max: Option<Duration>),
+    "half_open_attempts",
+    "accompanied by `wait_max`, which is the wait after so many attempts",
+    wait_max.is_some()
+);
+check!(
+    wait_jitter(percent: f64),
+    "wait_jitter",
+    "a percentage above 0 and at most 100",
+    Percent::in_range(percent)
+);
+check!(
+    wait_by_failure_rate_needs_max(wait_max: Option<Duration>),
+    "wait_by_failure_rate",
+    "accompanied by `wait_max`, which is the wait at 100% failures",
+    wait_max.is_some()
+);
+check!(
+    wait_recover(time: Duration),
+    "wait_recover",
+    "longer than zero",
+    !time.is_zero()
+);
+check!(
     max_keys(keys: u32),
     "max_keys",
     "from 1 to 1000000",
     1 <= keys && keys <= 1_000_000
 );
+/// Probes in one HALF_OPEN stay.
+pub const DEFAULT_HALF_OPEN_CALLS: u32 = 5;
+
 /// Of a function with a `key` and no `max_keys`.
 pub const DEFAULT_MAX_KEYS: u32 = 1000;
 

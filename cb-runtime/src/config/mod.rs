@@ -69,8 +69,20 @@ pub enum MaxWaitState {
 /// | `wait` | above 0; acts as at least 1 ms | 10 s |
 /// | `wait_multiplier` | 1–100; needs `wait_max` | off |
 /// | `wait_max` | at least `wait` | off |
+/// | `wait_jitter` | above 0, up to 100 % | off |
+/// | `wait_by_failure_rate` | needs `wait_max` | false |
+/// | `wait_recover` | above 0 | off |
 /// | `auto_half_open` | | false |
 /// | `half_open_calls` | 1–1000 | 5 |
+/// | `half_open_concurrency` | 1 to `half_open_calls` | `half_open_calls` |
+/// | `half_open_delay` | above 0, below `half_open_max_wait` | off |
+/// | `half_open_successes` | 1 to `half_open_calls` | off |
+/// | `half_open_success_rate` | above 0, up to 100 % | off |
+/// | `half_open_failures` | 1 to `half_open_calls` | off |
+/// | `half_open_failure_rate` | above 0, up to 100 % | `failure_rate` |
+/// | `half_open_failure_window` | above 0; needs `half_open_failures` | off |
+/// | `half_open_slow` | above 0, at most `slow` | `slow` |
+/// | `half_open_attempts` | from 1; needs `wait_max` | off |
 /// | `half_open_max_wait` | from 1 ms | 30 s, or twice the function's `timeout` if that is more |
 /// | `half_open_max_wait_state` | | [`MaxWaitState::Decide`] |
 /// | `mode` | | [`Mode::Enabled`] |
@@ -103,9 +115,21 @@ pub struct Config {
     pub(crate) wait: Option<Duration>,
     pub(crate) wait_multiplier: Option<f64>,
     pub(crate) wait_max: Option<Option<Duration>>,
+    pub(crate) wait_jitter: Option<Option<f64>>,
+    pub(crate) wait_by_failure_rate: Option<bool>,
+    pub(crate) wait_recover: Option<Option<Duration>>,
     pub(crate) auto_half_open: Option<bool>,
     pub(crate) half_open_calls: Option<u32>,
     pub(crate) deciding_probes: Option<u32>,
+    pub(crate) half_open_concurrency: Option<u32>,
+    pub(crate) half_open_delay: Option<Option<Duration>>,
+    pub(crate) half_open_successes: Option<Option<u32>>,
+    pub(crate) half_open_success_rate: Option<Option<f64>>,
+    pub(crate) half_open_failures: Option<Option<u32>>,
+    pub(crate) half_open_failure_rate: Option<f64>,
+    pub(crate) half_open_failure_window: Option<Option<Duration>>,
+    pub(crate) half_open_slow: Option<Duration>,
+    pub(crate) half_open_attempts: Option<Option<u32>>,
     pub(crate) half_open_max_wait: Option<Option<Duration>>,
     pub(crate) half_open_max_wait_state: Option<MaxWaitState>,
     pub(crate) mode: Option<Mode>,
@@ -127,9 +151,21 @@ macro_rules! each_field {
             wait,
             wait_multiplier,
             wait_max,
+            wait_jitter,
+            wait_by_failure_rate,
+            wait_recover,
             auto_half_open,
             half_open_calls,
             deciding_probes,
+            half_open_concurrency,
+            half_open_delay,
+            half_open_successes,
+            half_open_success_rate,
+            half_open_failures,
+            half_open_failure_rate,
+            half_open_failure_window,
+            half_open_slow,
+            half_open_attempts,
             half_open_max_wait,
             half_open_max_wait_state,
             mode
@@ -193,7 +229,15 @@ impl Config {
             .wait_multiplier(1.0)
             .wait_max_off()
             .auto_half_open(false)
+            .wait_jitter_off()
+            .wait_by_failure_rate(false)
             .half_open_calls(10)
+            .half_open_delay_off()
+            .half_open_successes_off()
+            .half_open_success_rate_off()
+            .half_open_failures_off()
+            .half_open_failure_window_off()
+            .half_open_attempts_off()
             .half_open_max_wait_off()
             .half_open_max_wait_state(MaxWaitState::Open)
     }
@@ -222,6 +266,16 @@ impl Config {
         auto_half_open: bool;
         /// Probes in one HALF_OPEN stay. With a smaller `min_calls`, that many decide.
         half_open_calls: u32;
+        /// The sicker the downstream, the longer the wait: from `wait` at `failure_rate` to
+        /// `wait_max` at 100 % failures. Needs `wait_max`. Only openings by the failure rate.
+        wait_by_failure_rate: bool;
+        /// Probes at the same time; all of them, unless this is set. For a downstream that must not
+        /// be hit by several at once while it recovers.
+        half_open_concurrency: u32;
+        /// The failure rate that opens again; `failure_rate`, unless this is set.
+        half_open_failure_rate: f64;
+        /// A stricter limit of slow for probes; `slow`, unless this is set.
+        half_open_slow: Duration;
         /// Where a HALF_OPEN stay goes that reached `half_open_max_wait`.
         half_open_max_wait_state: MaxWaitState;
         /// What a new breaker does.
@@ -238,6 +292,27 @@ impl Config {
         consecutive_failures: u32, consecutive_failures_off;
         /// The longest wait.
         wait_max: Duration, wait_max_off;
+        /// The random part of each wait, in percent of it, either way; so that instances do not
+        /// probe all at once.
+        wait_jitter: f64, wait_jitter_off;
+        /// After closing, one opening in a row is forgotten for each such time in CLOSED; off, all
+        /// are at once. For a downstream that recovers only briefly.
+        wait_recover: Duration, wait_recover_off;
+        /// The pause between the end of the wait and the first probe. The call that ends the wait
+        /// is rejected. It counts towards `half_open_max_wait`.
+        half_open_delay: Duration, half_open_delay_off;
+        /// So many probes in a row that succeed and are not slow close at once.
+        half_open_successes: u32, half_open_successes_off;
+        /// When all probes are in, close if this percentage of them succeeded and was not slow, else
+        /// open; instead of the other rates.
+        half_open_success_rate: f64, half_open_success_rate_off;
+        /// So many failed probes open at once; 1 is a veto.
+        half_open_failures: u32, half_open_failures_off;
+        /// Failed probes older than this are forgotten, and give their permit back. Needs
+        /// `half_open_failures`.
+        half_open_failure_window: Duration, half_open_failure_window_off;
+        /// After so many failed HALF_OPEN stays in a row every wait is `wait_max`.
+        half_open_attempts: u32, half_open_attempts_off;
         /// The longest HALF_OPEN stay.
         half_open_max_wait: Duration, half_open_max_wait_off;
     }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::limits::{self, Refused};
+use super::limits::{self, DEFAULT_HALF_OPEN_CALLS, Refused};
 use super::{Config, MaxWaitState, Mode, Percent, Window};
 use crate::clock::{Nanos, nanos};
 use crate::error::ConfigError;
@@ -13,7 +13,6 @@ const DEFAULT_MIN_CALLS: u32 = 10;
 const DEFAULT_RATE: f64 = 50.0;
 const DEFAULT_CONSECUTIVE_FAILURES: u32 = 10;
 const DEFAULT_WAIT: Duration = Duration::from_secs(10);
-const DEFAULT_HALF_OPEN_CALLS: u32 = 5;
 const DEFAULT_HALF_OPEN_MAX_WAIT: Duration = Duration::from_secs(30);
 
 /// Every setting, with a value.
@@ -37,8 +36,21 @@ pub(crate) struct Settings {
     pub(crate) half_open_calls: u32,
     /// How many probes decide a HALF_OPEN stay.
     pub(crate) deciding_probes: u32,
+    pub(crate) half_open_concurrency: u32,
+    pub(crate) half_open_delay: Option<Nanos>,
+    pub(crate) half_open_successes: Option<u32>,
+    pub(crate) half_open_success_rate: Option<Percent>,
+    pub(crate) half_open_failures: Option<u32>,
+    pub(crate) half_open_failure_rate: Percent,
+    pub(crate) half_open_failure_window: Option<Nanos>,
+    pub(crate) half_open_slow: Option<Nanos>,
+    pub(crate) half_open_attempts: Option<u32>,
     pub(crate) half_open_max_wait: Option<Nanos>,
     pub(crate) half_open_max_wait_state: MaxWaitState,
+    /// As a part of 1.
+    pub(crate) wait_jitter: Option<f64>,
+    pub(crate) wait_by_failure_rate: bool,
+    pub(crate) wait_recover: Option<Nanos>,
     pub(crate) mode: Mode,
 }
 
@@ -97,6 +109,8 @@ pub(crate) fn resolve(config: &Config, timeout: Option<Duration>) -> Result<Sett
     if let Some(limit) = half_open_max_wait {
         check(limits::half_open_max_wait(limit), limit)?;
     }
+    waits(config)?;
+    half_open(config, half_open_calls, half_open_max_wait)?;
     let buckets = match window {
         Window::Calls(calls) => {
             check(limits::min_calls_in_window(min_calls, calls), min_calls)?;
@@ -134,10 +148,100 @@ pub(crate) fn resolve(config: &Config, timeout: Option<Duration>) -> Result<Sett
             .deciding_probes
             .unwrap_or(min_calls)
             .min(half_open_calls),
+        half_open_concurrency: config.half_open_concurrency.unwrap_or(half_open_calls),
+        half_open_delay: config.half_open_delay.flatten().map(nanos),
+        half_open_successes: config.half_open_successes.flatten(),
+        half_open_success_rate: config.half_open_success_rate.flatten().map(Percent::new),
+        half_open_failures: config.half_open_failures.flatten(),
+        half_open_failure_rate: Percent::new(config.half_open_failure_rate.unwrap_or(failure_rate)),
+        half_open_failure_window: config.half_open_failure_window.flatten().map(nanos),
+        half_open_slow: slow.map(|slow| nanos(config.half_open_slow.unwrap_or(slow))),
+        half_open_attempts: config.half_open_attempts.flatten(),
+        wait_jitter: config.wait_jitter.flatten().map(|percent| percent / 100.0),
+        wait_by_failure_rate: config.wait_by_failure_rate.unwrap_or_default(),
+        wait_recover: config.wait_recover.flatten().map(nanos),
         half_open_max_wait: half_open_max_wait.map(nanos),
         half_open_max_wait_state: config.half_open_max_wait_state.unwrap_or_default(),
         mode: config.mode.unwrap_or_default(),
     })
+}
+
+/// The rules about waits that are not on by default.
+fn waits(config: &Config) -> Result<(), ConfigError> {
+    let wait_max = config.wait_max.flatten();
+    if let Some(Some(percent)) = config.wait_jitter {
+        check(limits::wait_jitter(percent), percent)?;
+    }
+    if config.wait_by_failure_rate == Some(true) {
+        check(limits::wait_by_failure_rate_needs_max(wait_max), true)?;
+    }
+    if let Some(Some(time)) = config.wait_recover {
+        check(limits::wait_recover(time), time)?;
+    }
+    if let Some(Some(stays)) = config.half_open_attempts {
+        check(limits::half_open_attempts(stays), stays)?;
+        check(limits::half_open_attempts_needs_max(wait_max), stays)?;
+    }
+    Ok(())
+}
+
+/// The rules about HALF_OPEN that are not on by default.
+fn half_open(config: &Config, calls: u32, max_wait: Option<Duration>) -> Result<(), ConfigError> {
+    let successes = config.half_open_successes.flatten();
+    let success_rate = config.half_open_success_rate.flatten();
+    let failures = config.half_open_failures.flatten();
+    if let Some(probes) = config.half_open_concurrency {
+        check(limits::half_open_concurrency(probes), probes)?;
+        check(
+            limits::half_open_concurrency_in_calls(probes, calls),
+            probes,
+        )?;
+    }
+    if let Some(Some(delay)) = config.half_open_delay {
+        check(limits::half_open_delay(delay), delay)?;
+        if let Some(max_wait) = max_wait {
+            check(
+                limits::half_open_delay_below_max_wait(delay, max_wait),
+                delay,
+            )?;
+        }
+    }
+    if let Some(probes) = successes {
+        check(limits::half_open_successes(probes), probes)?;
+        check(limits::half_open_successes_in_calls(probes, calls), probes)?;
+    }
+    if let Some(rate) = success_rate {
+        check(limits::half_open_success_rate(rate), rate)?;
+        check(limits::half_open_success_rate_alone(successes), rate)?;
+    }
+    if let Some(probes) = failures {
+        check(limits::half_open_failures(probes), probes)?;
+        check(limits::half_open_failures_in_calls(probes, calls), probes)?;
+    }
+    if let Some(rate) = config.half_open_failure_rate {
+        check(limits::half_open_failure_rate(rate), rate)?;
+        check(
+            limits::half_open_failure_rate_alone(failures, success_rate),
+            rate,
+        )?;
+    }
+    if let Some(Some(window)) = config.half_open_failure_window {
+        check(limits::half_open_failure_window(window), window)?;
+        check(
+            limits::half_open_failure_window_needs_failures(failures),
+            window,
+        )?;
+    }
+    if let Some(limit) = config.half_open_slow {
+        check(limits::half_open_slow(limit), limit)?;
+        match config.slow {
+            Some(Some(slow)) => check(limits::half_open_slow_within_slow(limit, slow), limit)?,
+            // Turned off above a layer that set both.
+            Some(None) => {}
+            None => check(limits::half_open_slow_needs_slow(None), limit)?,
+        }
+    }
+    Ok(())
 }
 
 impl Default for Settings {
@@ -159,6 +263,18 @@ impl Default for Settings {
             auto_half_open: false,
             half_open_calls: DEFAULT_HALF_OPEN_CALLS,
             deciding_probes: DEFAULT_HALF_OPEN_CALLS,
+            half_open_concurrency: DEFAULT_HALF_OPEN_CALLS,
+            half_open_delay: None,
+            half_open_successes: None,
+            half_open_success_rate: None,
+            half_open_failures: None,
+            half_open_failure_rate: Percent::new(DEFAULT_RATE),
+            half_open_failure_window: None,
+            half_open_slow: None,
+            half_open_attempts: None,
+            wait_jitter: None,
+            wait_by_failure_rate: false,
+            wait_recover: None,
             half_open_max_wait: Some(nanos(DEFAULT_HALF_OPEN_MAX_WAIT)),
             half_open_max_wait_state: MaxWaitState::Decide,
             mode: Mode::Enabled,

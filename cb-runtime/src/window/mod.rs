@@ -34,6 +34,15 @@ impl Counts {
         self.cancelled += u32::from(mark.cancelled());
     }
 
+    /// Takes back one that was added.
+    pub(crate) fn remove(&mut self, mark: Mark) {
+        self.total -= 1;
+        self.failed -= u32::from(mark.failed());
+        self.slow -= u32::from(mark.slow());
+        self.slow_failed -= u32::from(mark.slow() && mark.failed());
+        self.cancelled -= u32::from(mark.cancelled());
+    }
+
     pub(crate) fn successful(&self) -> u32 {
         self.total
             .saturating_sub(self.failed)
