@@ -25,8 +25,6 @@ pub(crate) enum Kind {
     Path,
     /// Over the parameters.
     Expression,
-    /// A known name that is not supported yet.
-    Later,
 }
 
 pub(crate) struct Key {
@@ -81,8 +79,11 @@ pub(crate) static KEYS: &[Key] = &[
     key("slow_rate", Kind::Percent),
     optional("failure_count", Kind::Count),
     optional("consecutive_failures", Kind::Count),
+    key("count_running", Kind::Flag),
+    optional("warmup", Kind::Duration),
     key("ignore", Kind::Classes),
     key("record", Kind::Classes),
+    key("ignore_if", Kind::Predicate),
     key("failure_if", Kind::Predicate),
     key("on_cancel", Kind::Choice(ON_CANCEL)),
     optional("timeout", Kind::Duration),
@@ -92,10 +93,12 @@ pub(crate) static KEYS: &[Key] = &[
     optional("wait_jitter", Kind::Percent),
     key("wait_by_failure_rate", Kind::Flag),
     optional("wait_recover", Kind::Duration),
+    key("retry_after", Kind::Predicate),
     key("auto_half_open", Kind::Flag),
     key("half_open_calls", Kind::Count),
     key("half_open_concurrency", Kind::Count),
     optional("half_open_delay", Kind::Duration),
+    optional("half_open_timeout", Kind::Duration),
     optional("half_open_successes", Kind::Count),
     optional("half_open_success_rate", Kind::Percent),
     optional("half_open_failures", Kind::Count),
@@ -105,16 +108,11 @@ pub(crate) static KEYS: &[Key] = &[
     optional("half_open_attempts", Kind::Count),
     optional("half_open_max_wait", Kind::Duration),
     key("half_open_max_wait_state", Kind::Choice(MAX_WAIT_STATE)),
+    optional("ramp", Kind::Duration),
     key("fallback", Kind::Function),
     key("fallback_on", Kind::Choice(FALLBACK_ON)),
     key("mode", Kind::Choice(MODE)),
     key("crate", Kind::Path),
-    key("count_running", Kind::Later),
-    key("warmup", Kind::Later),
-    key("ignore_if", Kind::Later),
-    key("retry_after", Kind::Later),
-    key("half_open_timeout", Kind::Later),
-    key("ramp", Kind::Later),
 ];
 
 /// One `key = value`.
@@ -200,9 +198,6 @@ impl Args {
                 );
             }
         };
-        if key.kind == Kind::Later {
-            return errors.at(ident, format!("`{name}` is not supported yet"));
-        }
         if self.mentions(key.name) {
             return errors.at(ident, format!("`{name}` is given twice; keep one of them"));
         }
@@ -228,18 +223,14 @@ impl Args {
 }
 
 fn unknown(name: &str, alone: bool) -> String {
-    let supported = || {
-        KEYS.iter()
-            .filter(|key| key.kind != Kind::Later)
-            .map(|key| key.name)
-    };
+    let known = || KEYS.iter().map(|key| key.name);
     if alone && name.starts_with(char::is_uppercase) {
         return format!("`{name}` is no argument; several values stand in brackets: `[A, B]`");
     }
-    match nearest(name, supported()) {
+    match nearest(name, known()) {
         Some(near) => format!("unknown argument `{name}`: did you mean `{near}`?"),
         None => {
-            let list: Vec<_> = supported().map(|key| format!("`{key}`")).collect();
+            let list: Vec<_> = known().map(|key| format!("`{key}`")).collect();
             format!(
                 "unknown argument `{name}`; the arguments are {}",
                 list.join(", ")
@@ -256,7 +247,7 @@ pub(crate) fn example(key: &Key) -> String {
         Kind::Count => "20".into(),
         Kind::Percent => "50".into(),
         Kind::Factor => "2".into(),
-        Kind::Duration | Kind::Later => "\"2s\"".into(),
+        Kind::Duration => "\"2s\"".into(),
         Kind::Window => "100".into(),
         Kind::Flag => "true".into(),
         Kind::Choice(words) => format!("\"{}\"", words[0].0),

@@ -5,37 +5,36 @@ use quote::{quote, quote_spanned};
 
 use crate::signature::{Function, Param, Sharing};
 
-/// A closure, or for an async function an `async` block. With `lends` it borrows what it uses, so
-/// that a fallback can have it afterwards.
-pub(crate) fn body(
+/// A closure around the body. With `lends` it borrows what it uses, so that a fallback can have it
+/// afterwards.
+pub(crate) fn closure(
     function: &Function,
     params: &[Param],
     output: &TokenStream,
     lends: bool,
 ) -> TokenStream {
-    let mixed = Span::mixed_site();
-    let bindings: TokenStream = params
-        .iter()
-        .filter_map(|param| binding(param, lends))
-        .collect();
-    let user = &function.body;
-    // The braces keep the user's span: it says by which edition's rules temporaries are dropped.
-    // The empty statement keeps them from being called unnecessary.
-    let mut block = Group::new(Delimiter::Brace, quote_spanned!(mixed=> ; #user));
-    block.set_span(function.braces);
+    let bindings = bindings(params, lends);
+    let inside = if bindings.is_empty() {
+        function.body.clone()
+    } else {
+        bound(&bindings, output, &block(&function.body, function.braces))
+    };
+    let inside = braced(inside, function.braces);
     let capture = (!lends).then(|| quote!(move));
+    quote_spanned!(Span::mixed_site()=> #capture || -> #output #inside)
+}
 
-    if !function.is_async() {
-        let inside = if bindings.is_empty() {
-            user.clone()
-        } else {
-            bound(&bindings, output, &block)
-        };
-        let mut closure = Group::new(Delimiter::Brace, inside);
-        closure.set_span(function.braces);
-        return quote_spanned!(mixed=> #capture || -> #output #closure);
-    }
-
+/// An `async` block around `user`, the inside of braces at `braces`; `lends` as for a closure.
+pub(crate) fn future(
+    user: &TokenStream,
+    braces: Span,
+    params: &[Param],
+    output: &TokenStream,
+    lends: bool,
+) -> TokenStream {
+    let mixed = Span::mixed_site();
+    let bindings = bindings(params, lends);
+    let block = block(user, braces);
     let inside = if bindings.is_empty() {
         quote!(#block)
     } else {
@@ -43,17 +42,27 @@ pub(crate) fn body(
     };
     // Never taken: tells the compiler the block's type before it reads the body. The body is a
     // block of its own, since items in it may have the names that the type uses.
-    let mut whole = Group::new(
-        Delimiter::Brace,
-        quote_spanned! {mixed=>
-            if let ::core::option::Option::Some(output) = ::core::option::Option::None::<#output> {
-                return output;
-            }
-            #inside
-        },
-    );
-    whole.set_span(function.braces);
+    let whole = quote_spanned! {mixed=>
+        if let ::core::option::Option::Some(output) = ::core::option::Option::None::<#output> {
+            return output;
+        }
+        #inside
+    };
+    let whole = braced(whole, braces);
+    let capture = (!lends).then(|| quote!(move));
     quote_spanned!(mixed=> async #capture #whole)
+}
+
+/// The braces keep the user's span: it says by which edition's rules temporaries are dropped. The
+/// empty statement keeps them from being called unnecessary.
+fn block(user: &TokenStream, braces: Span) -> Group {
+    braced(quote_spanned!(Span::mixed_site()=> ; #user), braces)
+}
+
+pub(crate) fn braced(inside: TokenStream, span: Span) -> Group {
+    let mut group = Group::new(Delimiter::Brace, inside);
+    group.set_span(span);
+    group
 }
 
 /// The result is bound first: before edition 2024 the temporaries of a tail expression outlive
@@ -68,7 +77,14 @@ fn bound(bindings: &TokenStream, output: &TokenStream, block: &Group) -> TokenSt
     }
 }
 
-/// A parameter's pattern, bound within the body.
+/// The parameters' patterns, bound within the body.
+pub(crate) fn bindings(params: &[Param], lends: bool) -> TokenStream {
+    params
+        .iter()
+        .filter_map(|param| binding(param, lends))
+        .collect()
+}
+
 fn binding(param: &Param, lends: bool) -> Option<TokenStream> {
     let (pattern, name) = (param.pattern.as_ref()?, &param.name);
     let value = if lends && param.sharing == Sharing::Lent {

@@ -69,10 +69,33 @@ impl Call<'_> {
         })
     }
 
-    fn timeout(&self) -> Option<&Arg> {
-        self.args
-            .get("timeout")
-            .filter(|arg| !matches!(arg.value.what, What::Off))
+    /// The argument that gives some of the calls a timeout.
+    pub(crate) fn timeout(&self) -> Option<&Arg> {
+        let given = |name| {
+            let arg = self.args.get(name);
+            arg.filter(|arg| !matches!(arg.value.what, What::Off))
+        };
+        given("timeout").or_else(|| given("half_open_timeout"))
+    }
+
+    /// Tells the guard how the call ended; `value` is what it returned.
+    pub(crate) fn finish(&self, outcome: &TokenStream) -> TokenStream {
+        let mixed = Span::mixed_site();
+        let Some(wait) = self.args.get("retry_after").map(|arg| &arg.value.written) else {
+            return quote_spanned!(mixed=> guard.finish(#outcome););
+        };
+        let place = crate::value::first_span(wait);
+        let (p, ask) = (
+            relocated(self.p, place),
+            Ident::new("ask", mixed.located_at(place)),
+        );
+        let asked = quote_spanned!(mixed.located_at(place)=> #p::#ask(&value, #wait));
+        // Asked only of the outcome that opened the breaker.
+        quote_spanned! {mixed=>
+            if let ::core::option::Option::Some(opened) = guard.finish_and_tell(#outcome) {
+                opened.wait_for(#asked);
+            }
+        }
     }
 
     fn enter(&self, method: &str, mutable: bool) -> TokenStream {
@@ -118,23 +141,37 @@ impl Call<'_> {
 
     /// Ends the attempt with `what`, as an error or as the reason for a failure fallback.
     fn refuse(&self, what: &TokenStream, as_error: &str, as_reason: &str) -> TokenStream {
+        let mixed = Span::mixed_site();
+        let answer = self.otherwise(what, as_error, as_reason);
+        match self.fallback_on_failure() {
+            Some(_) => quote_spanned!(mixed=> break 'attempt #answer),
+            None => quote_spanned!(mixed=> return #answer),
+        }
+    }
+
+    /// `what` as the reason for a failure fallback, or else as an error.
+    pub(crate) fn otherwise(
+        &self,
+        what: &TokenStream,
+        as_error: &str,
+        as_reason: &str,
+    ) -> TokenStream {
         let (p, output) = (self.p, self.output);
         let mixed = Span::mixed_site();
-        if self
-            .fallback
-            .as_ref()
-            .is_some_and(|fallback| fallback.on_failure)
-        {
+        if self.fallback_on_failure().is_some() {
             let method = Ident::new(as_reason, mixed);
-            return quote_spanned! {mixed=>
-                break 'attempt #p::Reply::<#output>::new().#method(#what)
-            };
+            return quote_spanned!(mixed=> #p::Reply::<#output>::new().#method(#what));
         }
         // All of it stands at the type that the message is about.
         let place = mixed.located_at(self.output_span);
         let (p, method) = (relocated(p, self.output_span), Ident::new(as_error, place));
-        let reply = quote_spanned!(place=> #p::Reply::<#output>::new().#method(#what));
-        quote_spanned!(mixed=> return #reply)
+        quote_spanned!(place=> #p::Reply::<#output>::new().#method(#what))
+    }
+
+    fn fallback_on_failure(&self) -> Option<&Fallback<'_>> {
+        self.fallback
+            .as_ref()
+            .filter(|fallback| fallback.on_failure)
     }
 
     /// Puts the judgement behind `run`, which leaves `guard` and `value`.
@@ -142,24 +179,22 @@ impl Call<'_> {
         let (p, output) = (self.p, self.output);
         let mixed = Span::mixed_site();
         let judgement = self.judgement();
-        let Some(fallback) = self
-            .fallback
-            .as_ref()
-            .filter(|fallback| fallback.on_failure)
-        else {
+        let Some(fallback) = self.fallback_on_failure() else {
+            let finish = self.finish(&judgement);
             return quote_spanned! {mixed=>
                 #run
-                guard.finish(#judgement);
+                #finish
                 value
             };
         };
         let answer = fallback.call(self.output, &reason(), p);
         let reason = reason();
+        let finish = self.finish(&quote_spanned!(mixed=> outcome));
         quote_spanned! {mixed=>
             let #reason = 'attempt: {
                 #run
                 let outcome = #judgement;
-                guard.finish(outcome);
+                #finish
                 match outcome {
                     #p::Outcome::Failure => #p::Reply::<#output>::new().failed(value),
                     _ => return value,
@@ -170,32 +205,35 @@ impl Call<'_> {
     }
 
     /// The outcome that `value` stands for.
-    fn judgement(&self) -> TokenStream {
+    pub(crate) fn judgement(&self) -> TokenStream {
         let p = self.p;
         let mixed = Span::mixed_site();
         let (ignore, record) = (self.args.classes("ignore"), self.args.classes("record"));
-        let failure_if = self.args.get("failure_if").map(|arg| &arg.value.written);
+        let predicate = |name| self.args.get(name).map(|arg| &arg.value.written);
+        let predicates = [
+            (predicate("ignore_if"), "Ignored"),
+            (predicate("failure_if"), "Failure"),
+        ];
         let first = self.args.get("ignore").or_else(|| self.args.get("record"));
-        if first.is_none() && failure_if.is_none() {
+        let judges_values = predicates.iter().any(|(predicate, _)| predicate.is_some());
+        if first.is_none() && !judges_values {
             let outcome = Ident::new("outcome", mixed.located_at(self.output_span));
             return quote_spanned!(mixed=> #p::Returned::new(&value).#outcome());
         }
         let (success, failure) = (quote!(#p::Outcome::Success), quote!(#p::Outcome::Failure));
-        let returned = match failure_if {
-            Some(predicate) => {
-                let holds = Ident::new(
-                    "holds",
-                    mixed.located_at(crate::value::first_span(predicate)),
-                );
-                quote_spanned! {mixed=>
-                    ::core::result::Result::Ok(returned) => if #p::#holds(returned, #predicate) {
-                        #failure
-                    } else {
-                        #success
-                    },
-                }
-            }
-            None => quote!(::core::result::Result::Ok(_) => #success,),
+        let mut judged_value = success.clone();
+        for (predicate, outcome) in predicates.into_iter().rev() {
+            let Some(predicate) = predicate else { continue };
+            let place = mixed.located_at(crate::value::first_span(predicate));
+            let (holds, outcome) = (Ident::new("holds", place), Ident::new(outcome, mixed));
+            judged_value = quote_spanned! {mixed=>
+                if #p::#holds(returned, #predicate) { #p::Outcome::#outcome } else { #judged_value }
+            };
+        }
+        let returned = if judges_values {
+            quote_spanned!(mixed=> ::core::result::Result::Ok(returned) => #judged_value,)
+        } else {
+            quote!(::core::result::Result::Ok(_) => #success,)
         };
         let error = quote_spanned!(mixed=> error);
         let mut judged = failure.clone();
@@ -227,6 +265,6 @@ impl Call<'_> {
     }
 }
 
-fn reason() -> TokenStream {
+pub(crate) fn reason() -> TokenStream {
     quote_spanned!(Span::mixed_site()=> reason)
 }

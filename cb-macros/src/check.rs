@@ -7,7 +7,7 @@ use syn::{Expr, FnArg};
 use crate::args::Args;
 use crate::errors::Errors;
 use crate::output;
-use crate::signature::{Function, Item};
+use crate::signature::{self, Function, Item};
 use crate::value::What;
 
 /// The most parameters that a fallback can take.
@@ -107,15 +107,17 @@ fn sync(args: &Args, function: &Function, errors: &mut Errors) {
     if function.is_async() {
         return;
     }
-    if let Some(timeout) = args
-        .get("timeout")
-        .filter(|arg| !matches!(arg.value.what, What::Off))
-    {
-        errors.at(
-            &timeout.ident,
-            "`timeout` needs an `async fn`: a blocking call cannot be interrupted, \
-             so set the client's own timeout instead",
-        );
+    for name in ["timeout", "half_open_timeout"] {
+        let arg = args.get(name);
+        if let Some(timeout) = arg.filter(|arg| !matches!(arg.value.what, What::Off)) {
+            errors.at(
+                &timeout.ident,
+                format!(
+                    "`{name}` needs an `async fn`: a blocking call cannot be interrupted, \
+                     so set the client's own timeout instead"
+                ),
+            );
+        }
     }
     if let Some(on_cancel) = args.get("on_cancel") {
         errors.at(
@@ -144,24 +146,20 @@ fn output_type(args: &Args, function: &Function, errors: &mut Errors) {
         ));
     }
     let Some(ty) = function.output() else { return };
+    let visible = function.made.as_ref().is_none_or(|made| made.visible);
     if matches!(ty, syn::Type::Never(_)) {
         errors.at(
             ty,
             "a function that never returns has no outcome for a circuit breaker",
         );
-    } else if output::is_future(ty) && output::is_async_trait(function) {
-        errors.at(
-            &function.signature.ident,
-            "`#[async_trait]` has already turned this method into one that returns a future, of \
-             which only the making would be guarded: guard an inherent `async fn` instead and \
-             call it from this method",
-        );
     } else if output::is_future(ty) {
         errors.at(
             ty,
-            "only the making of this future would be guarded, not its work: write `async fn`",
+            "only the making of this future would be guarded, not its work: write `async fn` and \
+             return what the future ends with, or return `impl Future<Output = …>` or \
+             `Pin<Box<dyn Future<Output = …>>>`",
         );
-    } else if output::is_opaque(ty, function) && !args.mentions("failure_if") {
+    } else if visible && output::is_opaque(ty, function) && !args.mentions("failure_if") {
         errors.at(
             ty,
             "it cannot be told whether this type is a `Result`, whose errors would go unnoticed: \
@@ -187,6 +185,7 @@ fn parameters(args: &Args, function: &Function, errors: &mut Errors) {
             format!("a function with a fallback can have at most {MAX_PARAMS} parameters"),
         );
     }
+    lent(args, function, errors);
     let Some(fallback) = args.get("fallback") else {
         return;
     };
@@ -197,6 +196,29 @@ fn parameters(args: &Args, function: &Function, errors: &mut Errors) {
             errors.at(
                 path,
                 "this function cannot be its own fallback: it would be rejected again",
+            );
+        }
+    }
+}
+
+/// A future that has been made holds its `&mut` parameters, so a fallback cannot be lent them.
+fn lent(args: &Args, function: &Function, errors: &mut Errors) {
+    let on_failure = args.choice("fallback_on") == Some("Failure");
+    if function.made.is_none() || !(on_failure || function.is_early()) {
+        return;
+    }
+    let instead = match function.is_early() && !on_failure {
+        true => ", or let the whole body be one `async move` block",
+        false => "",
+    };
+    for input in &function.signature.inputs {
+        if signature::is_lent(input) {
+            errors.at(
+                input,
+                format!(
+                    "the returned future holds this `&mut`, so the fallback cannot be given it \
+                     too: write an `async fn`{instead}"
+                ),
             );
         }
     }

@@ -3,7 +3,7 @@
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::parse::Parser;
-use syn::{Error, ExprClosure, Pat, Path, PathArguments, Result, Token, Type};
+use syn::{Error, ExprClosure, Pat, Path, PathArguments, PathSegment, Result, Token, Type};
 
 use crate::args::is_complete;
 use crate::value::first_span;
@@ -167,6 +167,12 @@ fn parent(path: &Path) -> TokenStream {
     let mut parent = path.clone();
     parent.segments.pop();
     parent.segments.pop_punct();
+    // The runtime's own error is generic, and mostly written without its argument: it is the error
+    // itself then, or the compiler objects to the pattern.
+    let generic = |last: &PathSegment| last.ident == "CallError" && last.arguments.is_none();
+    if parent.segments.last().is_some_and(generic) {
+        return quote!(_);
+    }
     // `Enum::<T>::Variant` is `Enum<T>` as a type.
     for segment in &mut parent.segments {
         if let PathArguments::AngleBracketed(arguments) = &mut segment.arguments {

@@ -10,7 +10,7 @@ use crate::fallback::Fallback;
 use crate::limits::Limits;
 use crate::output::without_impl;
 use crate::signature::{self, Function, Item};
-use crate::{body, check, recover, site};
+use crate::{body, check, made, recover, site};
 
 pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
     let mut errors = Errors::default();
@@ -70,6 +70,7 @@ fn per_condition(
         inner,
         body,
         braces,
+        ..
     } = function;
     let mut block = Group::new(Delimiter::Brace, quote!(#inner #body));
     block.set_span(*braces);
@@ -122,11 +123,14 @@ fn guarded(
     let output_span = function.output_span();
     let receiver = function.receiver().map(signature::receiver);
     let has_fallback = args.get("fallback").is_some();
-    let params = signature::name_params(&mut function.signature, has_fallback);
+    let params = if function.made.is_some() && !has_fallback {
+        Vec::new()
+    } else {
+        signature::name_params(&mut function.signature, has_fallback)
+    };
     let fallback = Fallback::new(args, &function, receiver, &params);
     let lends = fallback.as_ref().is_some_and(Fallback::lends);
     let keep = fallback.as_ref().map(|fallback| fallback.keep(p));
-    let body = body::body(&function, &params, &output, lends);
     let site = site::site(args, runtime, p, limits);
     let call = Call {
         args,
@@ -135,10 +139,36 @@ fn guarded(
         output_span,
         fallback,
     };
-    let call = if function.is_async() {
-        call.asynchronous(&body)
-    } else {
-        call.sync(&body)
+    let braces = function.braces;
+    let enters = quote_spanned!(Span::mixed_site()=> let site = #site;);
+    let call = match &function.made {
+        // Here the parameters are still there when permission is asked.
+        Some(made) if made.is_block() && (has_fallback || args.get("key").is_some()) => {
+            let user = made.tail.work.block();
+            let body = body::future(&user, braces, &params, &output, lends);
+            let call = call.asynchronous(&body);
+            // Behind a call: a bare `async` block would be taken for one that the user could have
+            // written as an `async fn`.
+            let block = quote_spanned! {Span::mixed_site()=>
+                ::core::convert::identity(async move { #enters #keep #call })
+            };
+            made::wrapped(made, &block)
+        }
+        Some(made) => {
+            let future = made::body(&function, made, &params, &output, p);
+            let future = made::wrapped(made, &call.made(&future, &site));
+            quote!(#keep #future)
+        }
+        None if function.is_async() => {
+            let body = body::future(&function.body, braces, &params, &output, lends);
+            let call = call.asynchronous(&body);
+            quote!(#enters #keep #call)
+        }
+        None => {
+            let body = body::closure(&function, &params, &output, lends);
+            let call = call.sync(&body);
+            quote!(#enters #keep #call)
+        }
     };
 
     let Function {
@@ -152,8 +182,6 @@ fn guarded(
         Delimiter::Brace,
         quote_spanned! {Span::mixed_site()=>
             #inner
-            let site = #site;
-            #keep
             #call
         },
     );

@@ -15,6 +15,8 @@ pub(crate) struct Fallback<'a> {
     receiver: Option<Param>,
     params: &'a [Param],
     is_async: bool,
+    /// Whether the body takes its parameters before it is known whether it may run.
+    early: bool,
 }
 
 impl<'a> Fallback<'a> {
@@ -30,6 +32,7 @@ impl<'a> Fallback<'a> {
             receiver,
             params,
             is_async: function.is_async(),
+            early: function.is_early(),
         })
     }
 
@@ -38,16 +41,22 @@ impl<'a> Fallback<'a> {
         self.on_failure && self.all().any(|param| param.sharing == Sharing::Lent)
     }
 
+    /// Whether the fallback gets copies.
+    fn keeps(&self) -> bool {
+        self.on_failure || self.early
+    }
+
     /// Copies, made before the body runs, of what it may consume.
     pub(crate) fn keep(&self, p: &TokenStream) -> TokenStream {
-        if !self.on_failure {
+        if !self.keeps() {
             return TokenStream::new();
         }
         let cloned = |(at, param): (usize, &Param)| {
             (param.sharing == Sharing::Cloned).then(|| {
                 let place = first_span(&param.ty);
                 let (p, name) = (relocated(p, place), relocated(&param.name, place));
-                let (kept, keep) = (kept(at), Ident::new("keep", located(place)));
+                let keep = if self.early { "keep_early" } else { "keep" };
+                let (kept, keep) = (kept(at), Ident::new(keep, located(place)));
                 let argument = quote_spanned!(located(place)=> &#name);
                 quote_spanned! {Span::mixed_site()=>
                     #[allow(clippy::used_underscore_binding)]
@@ -58,7 +67,7 @@ impl<'a> Fallback<'a> {
         self.all().enumerate().filter_map(cloned).collect()
     }
 
-    /// Calls the fallback with the parameters and `reason`.
+    /// Calls the fallback with the parameters and `reason`; an early one is not awaited.
     pub(crate) fn call(
         &self,
         output: &TokenStream,
@@ -68,7 +77,7 @@ impl<'a> Fallback<'a> {
         let path = self.path;
         let offset = usize::from(self.receiver.is_some());
         let given = |(at, param): (usize, &Param)| match param.sharing {
-            Sharing::Cloned if self.on_failure => kept(at).into_token_stream(),
+            Sharing::Cloned if self.keeps() => kept(at).into_token_stream(),
             _ => param.name.clone(),
         };
         let params: Vec<_> = self
@@ -94,7 +103,7 @@ impl<'a> Fallback<'a> {
                 #(#receiver,)* arguments, #reason, #path
             )
         };
-        let awaited = self.is_async.then(|| quote!(.await));
+        let awaited = (self.is_async && !self.early).then(|| quote!(.await));
         quote_spanned! {Span::mixed_site()=> {
             #[allow(clippy::used_underscore_binding)]
             let arguments = (#(#params,)*);

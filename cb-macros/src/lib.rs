@@ -8,7 +8,9 @@ mod classify;
 mod errors;
 mod expand;
 mod fallback;
+mod future;
 mod limits;
+mod made;
 mod output;
 mod recover;
 mod signature;
@@ -70,9 +72,12 @@ use proc_macro::TokenStream;
 /// | `slow_rate` | % | 50 | opens at or above; needs `slow` |
 /// | `failure_count` | number | off | opens at that many failures in the window |
 /// | `consecutive_failures` | number | 10, can be `off` | opens at that many in a row |
+/// | `count_running` | bool | false | a call still running past `slow` counts as slow now, not when it returns |
+/// | `warmup` | duration | off | after the first call, outcomes are recorded and not judged for so long |
 /// | **what counts** | | | |
 /// | `ignore` | errors, see below | – | not recorded at all |
 /// | `record` | errors, see below | – | only these are failures, the others successes |
+/// | `ignore_if` | function of a reference to the value | – | a returned value that is not recorded at all; asked before `failure_if` |
 /// | `failure_if` | function of a reference to the value | – | a returned value that is a failure |
 /// | `on_cancel` | `"slow"`, `"ignore"`, `"failure"` | `"slow"` | a dropped future: counts as slow if it had run past `slow`, else not at all |
 /// | `timeout` | duration, `async fn` only | off | the call is dropped and is a failure |
@@ -83,10 +88,12 @@ use proc_macro::TokenStream;
 /// | `wait_jitter` | % | off | random part of each wait, either way, so that instances do not probe together |
 /// | `wait_by_failure_rate` | bool | false | the sicker, the longer: from `wait` up to `wait_max` |
 /// | `wait_recover` | duration | off | an opening is forgotten for each such time in CLOSED; off: all at once |
+/// | `retry_after` | function of a reference to what is returned, to `Option<Duration>` | – | the downstream names the wait; asked only of the outcome that opens |
 /// | `auto_half_open` | bool | false | HALF_OPEN when the wait ends, not at the next call |
 /// | `half_open_calls` | number | 5 | probes in one HALF_OPEN stay |
 /// | `half_open_concurrency` | number | all of them | probes at the same time |
 /// | `half_open_delay` | duration | off | pause before the first probe |
+/// | `half_open_timeout` | duration, async only | `timeout` | a shorter timeout for probes |
 /// | `half_open_successes` | number | off | so many in a row, none slow, close at once |
 /// | `half_open_success_rate` | % | off | decides instead of the other rates, once all probes are in |
 /// | `half_open_failures` | number | off | so many open again at once; 1 is a veto |
@@ -96,6 +103,7 @@ use proc_macro::TokenStream;
 /// | `half_open_attempts` | number | off | after so many failed stays in a row every wait is `wait_max` |
 /// | `half_open_max_wait` | duration | 30 s, or twice `timeout`, can be `off` | longest HALF_OPEN stay |
 /// | `half_open_max_wait_state` | `"decide"`, `"open"`, `"closed"` | `"decide"` | where it then goes; `"decide"`: by the probes that returned |
+/// | `ramp` | duration | off | after closing, admit a tenth of the calls, growing to all over this time |
 /// | **what the caller gets** | | | |
 /// | `fallback` | path of a function | – | answers rejected calls, see below |
 /// | `fallback_on` | `"rejected"`, `"failure"` | `"rejected"` | `"failure"`: also timeouts and failures |
@@ -103,8 +111,8 @@ use proc_macro::TokenStream;
 /// | `mode` | `"enabled"`, `"metrics_only"`, `"disabled"`, `"forced_open"` | `"enabled"` | at the start |
 /// | `crate` | path | `::cb_runtime` | where the runtime is, if it was renamed or re-exported |
 ///
-/// `key`, `max_keys`, `ignore`, `record`, `failure_if`, `on_cancel`, `timeout` and the fallback
-/// belong to the function, all else to the breaker. Several functions can share a breaker by its name; then one
+/// `key`, `max_keys`, `ignore`, `record`, `ignore_if`, `failure_if`, `retry_after`, `on_cancel`,
+/// `timeout`, `half_open_timeout` and the fallback belong to the function, all else to the breaker. Several functions can share a breaker by its name; then one
 /// of them sets what belongs to the breaker, and the others give no more than the name.
 ///
 /// # One breaker for each key
@@ -174,7 +182,9 @@ use proc_macro::TokenStream;
 ///
 /// With `fallback = f`, `f` answers. It takes the function's own parameters, by value, and, if it
 /// wants, one more: the `CallNotPermitted`. It returns the same type. For a method it is named
-/// `Self::f`, and may also do without the receiver; for an `async fn` it may be async or not.
+/// `Self::f` (a bare `f` is a function outside of the `impl`), and may also do without the receiver;
+/// for an `async fn` it may be async or not. One that is generic in all its parameters could be
+/// meant with the receiver or without: say which, as in `f::<&Self, u32>`.
 ///
 /// With `fallback_on = "failure"` it also answers timeouts and failures, but no ignored errors and
 /// no panics. The reason is then a `CallError<E>` (`E` is `Infallible` if the function returns no
@@ -214,16 +224,61 @@ use proc_macro::TokenStream;
 ///
 /// # Which functions
 ///
-/// Free functions, methods with any receiver and default methods of traits; sync or async; generic
-/// or not. Nothing happens before an `async fn` is first polled. The future is `Send` if the body
-/// is. The breaker is in the registry from the start of the program, before the first call.
+/// Free functions, methods with any receiver, methods of traits, native or under `#[async_trait]`,
+/// implemented or default; sync, `async`, or returning a future; generic or not; `unsafe fn` and
+/// `extern "C" fn` too. The attribute goes on the function that makes the call, below
+/// `#[async_trait]` and above `#[tokio::main]` or `#[test]`.
 ///
-/// All instances of a generic function, and all implementors of a trait with a guarded default
-/// method, share the breaker.
+/// The breaker is in the registry from the start of the program, before the first call. All
+/// instances of a generic function, and all implementors of a trait with a guarded default method,
+/// share it.
 ///
-/// Refused, since they would not really be guarded: functions that are not async but return a
-/// future (also methods under `#[async_trait]`), and functions whose return type is a type
-/// parameter, unless `failure_if` judges it. Also `const fn` and `-> !`.
+/// ## Futures
+///
+/// The work is guarded, not the making: nothing happens before the future is first polled, and a
+/// future made while the breaker was CLOSED is rejected if it is OPEN by then. It is `Send` if the
+/// body's is, and at most 128 bytes larger, with `timeout` 256. That goes for `async fn` and for
+/// functions which are not async but return
+///
+/// - `impl Future<Output = R>`, with whatever other bounds,
+/// - `Pin<Box<dyn Future<Output = R>>>`, likewise; so a method under `#[async_trait]`,
+/// - `BoxFuture<'_, R>` or `LocalBoxFuture<'_, R>`, known by these names.
+///
+/// For those `R` is what the arguments and the fallback are about, and the fallback may be async.
+/// What stands before the future in the body runs when the function is called, as without the
+/// attribute. If the whole body is one `async` block, or `Box::pin` of one, a fallback is handed the
+/// parameters as by an `async fn`. Else the body has taken them before it is known who answers: then
+/// a parameter that is no reference must be `Clone`, it cannot be `&mut`, and `key` is evaluated when
+/// the function is called.
+///
+/// ```
+/// # use std::{future::Future, pin::Pin};
+/// # use cb_runtime::{CallError, circuit_breaker};
+/// # struct Client;
+/// # impl Client { async fn get(&self, _: String) -> Result<u32, CallError<()>> { Ok(3) } }
+/// # struct Shop { client: Client }
+/// impl Shop {
+///     #[circuit_breaker(name = "stock.get", timeout = "2s", fallback = Self::none)]
+///     fn stock(&self, sku: String) -> Pin<Box<dyn Future<Output = Result<u32, CallError<()>>> + Send + '_>> {
+///         Box::pin(async move { self.client.get(sku).await })
+///     }
+///
+///     async fn none(&self, _sku: String) -> Result<u32, CallError<()>> {
+///         Ok(0)
+///     }
+/// }
+/// ```
+///
+/// ## Refused
+///
+/// What would not really be guarded is a compile error:
+///
+/// - other types that are futures, or hold one: a `JoinHandle`, an alias, `Box<dyn Future>`,
+///   `Result<impl Future, E>`. Write an `async fn`, or one of the types above. A stream is no future:
+///   of a function that returns one, only the making is guarded.
+/// - a return type that is a type parameter or an associated type, which might be a `Result`, unless
+///   `failure_if` judges it
+/// - `const fn`, `-> !`, C-variadic functions, a trait's method without a body
 ///
 /// A blocking function cannot be interrupted: give its client a timeout of its own.
 #[proc_macro_attribute]

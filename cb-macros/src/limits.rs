@@ -49,8 +49,11 @@ impl<'a> Limits<'a> {
             "half_open_failure_window",
             "half_open_slow",
             "half_open_attempts",
+            "half_open_timeout",
             "wait_jitter",
             "wait_recover",
+            "warmup",
+            "ramp",
             "max_keys",
         ] {
             if let Some((arg, value)) = self.value(name) {
@@ -87,12 +90,31 @@ impl<'a> Limits<'a> {
         self.pair("slow", "timeout", "slow_below_timeout");
         self.pair("timeout", "half_open_max_wait", "timeout_below_max_wait");
         self.half_open();
-        if let (Some((_, wait)), Some((max, limit))) = (self.value("wait"), self.value("wait_max"))
-        {
-            self.require(max, "wait_within_max", &quote!(#wait, #limit));
+        if let Some((max, limit)) = self.value("wait_max") {
+            match self.value("wait") {
+                Some((_, wait)) => self.require(max, "wait_within_max", &quote!(#wait, #limit)),
+                None if self.lacks("wait") => self.require(max, "wait_default_within_max", &limit),
+                None => {}
+            }
         }
         let none = quote!(::core::option::Option::None);
+        self.pair(
+            "half_open_slow",
+            "half_open_timeout",
+            "half_open_slow_below_timeout",
+        );
+        self.pair(
+            "half_open_timeout",
+            "timeout",
+            "half_open_timeout_within_timeout",
+        );
         if self.lacks("slow") {
+            if let Some((running, value)) = self.value("count_running") {
+                let p = self.located(running);
+                let check = self.call(running, "count_running_needs_slow", &none);
+                self.out
+                    .extend(quote!(const _: () = if #value { #p::require(#check) };));
+            }
             if let Some((rate, _)) = self.value("slow_rate") {
                 self.require(rate, "slow_rate_needs_slow", &none);
             }

@@ -2,11 +2,13 @@
 //! runtime's traits, which see through aliases.
 
 use proc_macro2::{TokenStream, TokenTree};
-use syn::{GenericArgument, Path, PathArguments, Type, TypeParamBound};
+use syn::{Type, TypeParamBound};
 
+use crate::future::argument;
 use crate::signature::{Function, peel};
 
-/// Whether `ty` is written as a future: `impl Future`, `Pin<Box<dyn Future>>`, `BoxFuture`.
+/// Whether `ty` is written as a future, or perhaps one: `impl Future`, `Box<dyn Future>`,
+/// `Option<BoxFuture>`.
 pub(crate) fn is_future(ty: &Type) -> bool {
     match peel(ty) {
         Type::ImplTrait(ty) => ty.bounds.iter().any(names_future),
@@ -17,21 +19,12 @@ pub(crate) fn is_future(ty: &Type) -> bool {
             };
             match last.ident.to_string().as_str() {
                 "BoxFuture" | "LocalBoxFuture" => true,
-                "Pin" | "Box" => argument(&ty.path).is_some_and(is_future),
+                "Pin" | "Box" | "Option" => argument(&ty.path).is_some_and(is_future),
                 _ => false,
             }
         }
         _ => false,
     }
-}
-
-/// Whether it is the boxed future that `#[async_trait]` makes of a method.
-pub(crate) fn is_async_trait(function: &Function) -> bool {
-    function
-        .signature
-        .generics
-        .lifetimes()
-        .any(|param| param.lifetime.ident == "async_trait")
 }
 
 fn names_future(bound: &TypeParamBound) -> bool {
@@ -43,16 +36,6 @@ fn names_future(bound: &TypeParamBound) -> bool {
             .is_some_and(|last| last.ident == "Future"),
         _ => false,
     }
-}
-
-fn argument(path: &Path) -> Option<&Type> {
-    let PathArguments::AngleBracketed(arguments) = &path.segments.last()?.arguments else {
-        return None;
-    };
-    arguments.args.iter().find_map(|argument| match argument {
-        GenericArgument::Type(ty) => Some(ty),
-        _ => None,
-    })
 }
 
 /// Whether the type may turn out to be a `Result` that nobody can see here: a type parameter, or

@@ -23,6 +23,7 @@ pub(crate) fn item(
                 inner,
                 body,
                 braces,
+                ..
             } = &**function;
             let mut block = Group::new(Delimiter::Brace, quote!(#inner #checks #body));
             block.set_span(*braces);

@@ -8,6 +8,8 @@ use syn::{
     Type, Visibility,
 };
 
+use crate::future::Made;
+
 /// A function as it was written. The body stays as it is: it may not even parse yet.
 pub(crate) struct Function {
     /// Attributes, visibility and `default`.
@@ -17,6 +19,8 @@ pub(crate) struct Function {
     pub(crate) inner: TokenStream,
     pub(crate) body: TokenStream,
     pub(crate) braces: Span,
+    /// The future that it returns, if it is not async itself.
+    pub(crate) made: Option<Made>,
 }
 
 pub(crate) enum Item {
@@ -42,12 +46,14 @@ impl Parse for Item {
         })?;
         let (inner, body) = split_inner(content);
         let before = quote!(#(#attributes)* #visibility #default);
+        let made = Made::of(&signature, &body);
         Ok(Self::Function(Box::new(Function {
             before,
             signature,
             inner,
             body,
             braces,
+            made,
         })))
     }
 }
@@ -63,16 +69,26 @@ fn split_inner(content: TokenStream) -> (TokenStream, TokenStream) {
 }
 
 impl Function {
+    /// Whether its work is a future's.
     pub(crate) fn is_async(&self) -> bool {
-        self.signature.asyncness.is_some()
+        self.signature.asyncness.is_some() || self.made.is_some()
+    }
+
+    /// Whether a future takes the parameters before it asks for permission. One whose body is a
+    /// single `async` block can take them after that.
+    pub(crate) fn is_early(&self) -> bool {
+        self.made.as_ref().is_some_and(|made| !made.is_block())
     }
 
     pub(crate) fn receiver(&self) -> Option<&Receiver> {
         self.signature.receiver()
     }
 
-    /// The written return type.
+    /// What the work ends with: the written return type, or that of the future.
     pub(crate) fn output(&self) -> Option<&Type> {
+        if let Some(made) = &self.made {
+            return Some(peel(&made.result));
+        }
         match &self.signature.output {
             ReturnType::Default => None,
             ReturnType::Type(_, ty) => Some(peel(ty)),
@@ -246,4 +262,13 @@ fn sharing(ty: &Type) -> Sharing {
         Type::Reference(_) => Sharing::Copied,
         _ => Sharing::Cloned,
     }
+}
+
+/// Whether it is a `&mut` parameter.
+pub(crate) fn is_lent(input: &FnArg) -> bool {
+    let sharing = match input {
+        FnArg::Receiver(input) => receiver(input).sharing,
+        FnArg::Typed(typed) => sharing(&typed.ty),
+    };
+    sharing == Sharing::Lent
 }

@@ -24,16 +24,17 @@ pub(crate) fn site(
         None => quote!(::core::option::Option::None),
     };
     let config = config(args, p);
-    let timeout = match args
-        .get("timeout")
-        .filter(|arg| !matches!(arg.value.what, What::Off))
-    {
-        Some(arg) => {
-            let timeout = arg.value.expr(arg.key.kind, p);
-            quote!(::core::option::Option::Some(#timeout))
+    let limit = |name| {
+        let arg = args.get(name);
+        match arg.filter(|arg| !matches!(arg.value.what, What::Off)) {
+            Some(arg) => {
+                let limit = arg.value.expr(arg.key.kind, p);
+                quote!(::core::option::Option::Some(#limit))
+            }
+            None => quote!(::core::option::Option::None),
         }
-        None => quote!(::core::option::Option::None),
     };
+    let (timeout, half_open_timeout) = (limit("timeout"), limit("half_open_timeout"));
     let on_cancel = match args.choice("on_cancel") {
         Some(variant) => {
             let variant = word(variant);
@@ -59,7 +60,12 @@ pub(crate) fn site(
                 file: ::core::file!(),
                 line: ::core::line!(),
             },
-            #p::FunctionSettings { timeout: #timeout, on_cancel: #on_cancel, max_keys: #max_keys },
+            #p::FunctionSettings {
+                timeout: #timeout,
+                half_open_timeout: #half_open_timeout,
+                on_cancel: #on_cancel,
+                max_keys: #max_keys,
+            },
         );
         #runtime::__announce!(SITE);
         #limits
@@ -78,7 +84,7 @@ fn config(args: &Args, p: &TokenStream) -> TokenStream {
         };
         let value = match (&arg.value.what, arg.key.kind) {
             // Of the function, not of the breaker.
-            _ if name == "timeout" || name == "max_keys" => return None,
+            _ if matches!(name, "timeout" | "half_open_timeout" | "max_keys") => return None,
             (What::Off, _) => {
                 let off = word(&format!("{name}_off"));
                 return Some(quote!(.#off()));

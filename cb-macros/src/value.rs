@@ -243,7 +243,7 @@ fn predicate(key: &Key, written: &TokenStream) -> Result<What> {
         _ => Err(wrong(
             key,
             written,
-            "a function or closure over a reference to the returned value",
+            "a function or closure over a reference to what is returned",
         )),
     }
 }
@@ -282,7 +282,7 @@ fn wanted(kind: Kind) -> &'static str {
         Kind::Count => "a positive whole number",
         Kind::Percent => "a percentage",
         Kind::Factor => "a number",
-        Kind::Duration | Kind::Later => "a duration",
+        Kind::Duration => "a duration",
         Kind::Window => "a number of calls, or a duration such as \"30s\"",
         Kind::Flag => "`true` or `false`",
         Kind::Choice(_) => "one of its words, as a string",

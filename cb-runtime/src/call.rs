@@ -3,6 +3,7 @@
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use crate::breaker::CircuitBreaker;
 use crate::error::{CallError, CallNotPermitted};
@@ -38,7 +39,16 @@ impl<'a> Guard<'a> {
     /// The call ended like this.
     #[inline]
     pub fn finish(mut self, outcome: Outcome) {
-        self.permit.end(outcome);
+        let _ = self.permit.end(outcome);
+    }
+
+    /// The call ended like this. Tells if that has opened the breaker.
+    pub fn finish_and_tell(mut self, outcome: Outcome) -> Option<Opened<'a>> {
+        let stay = self.permit.end(outcome)?;
+        Some(Opened {
+            breaker: self.permit.handle(),
+            stay,
+        })
     }
 
     /// Polls the body of an async call.
@@ -49,6 +59,21 @@ impl<'a> Guard<'a> {
         // Once the body is done, only judging its value can go wrong, and that is a failure too.
         self.in_body = polled.is_ready();
         polled
+    }
+}
+
+/// An opening that a call has just caused.
+pub struct Opened<'a> {
+    breaker: Handle<'a>,
+    stay: u64,
+}
+
+impl Opened<'_> {
+    /// What the downstream asked for, if anything, replaces the computed wait.
+    pub fn wait_for(self, asked: Option<Duration>) {
+        if let Some(asked) = asked {
+            self.breaker.wait_as_asked(self.stay, asked);
+        }
     }
 }
 
@@ -72,9 +97,13 @@ mod timeout {
 
     impl Guard<'_> {
         fn timeout(&self) -> Duration {
-            self.function
-                .and_then(|function| function.timeout)
-                .unwrap_or(Duration::MAX)
+            let timeout = self.function.and_then(|function| {
+                let probe = function.half_open_timeout;
+                probe
+                    .filter(|_| self.permit.is_probe())
+                    .or(function.timeout)
+            });
+            timeout.unwrap_or(Duration::MAX)
         }
 
         /// Polls the body, then the timeout; `None` when that is over. The timer is set when the
@@ -105,7 +134,7 @@ mod timeout {
                 name: self.permit.breaker().name.clone(),
                 after: self.timeout(),
             };
-            self.permit.end(Outcome::Failure);
+            let _ = self.permit.end(Outcome::Failure);
             timed_out
         }
     }
@@ -114,7 +143,7 @@ mod timeout {
 impl Drop for Guard<'_> {
     fn drop(&mut self) {
         if self.in_body {
-            self.permit.end(Outcome::Failure);
+            let _ = self.permit.end(Outcome::Failure);
         } else if let Some(on_cancel) = self.function.and_then(|function| function.on_cancel) {
             self.permit.cancel(on_cancel);
         }

@@ -40,6 +40,8 @@ pub enum Reason {
     ForcedOpen,
     /// HALF_OPEN, and all probes of this stay are given out, or as many as may be under way.
     HalfOpenFull,
+    /// CLOSED again, but not for all calls yet (`ramp`).
+    Ramping,
     /// HALF_OPEN, in the pause before its first probe (`half_open_delay`).
     Pausing,
 }
@@ -98,6 +100,7 @@ impl fmt::Display for CallNotPermitted {
             (Reason::Open, Some(wait)) => write!(f, "is open, next probe in {wait:.1?}"),
             (Reason::Open, None) => f.write_str("is open until it is told otherwise"),
             (Reason::ForcedOpen, _) => f.write_str("is forced open"),
+            (Reason::Ramping, _) => f.write_str("has just closed and admits a part of the calls"),
             (Reason::Pausing, rest) => {
                 let rest = rest.unwrap_or_default();
                 write!(f, "is half-open and pauses, first probe in {rest:.1?}")

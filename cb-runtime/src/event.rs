@@ -128,7 +128,9 @@ pub enum Cause {
     SlowRate {
         /// Slow calls in the window, or slow probes.
         slow: u32,
-        /// Calls in the window, or probes that returned.
+        /// Those of them that were still running, with `count_running`.
+        running: u32,
+        /// Calls in the window, those included, or probes that returned.
         calls: u32,
         /// The limit in percent.
         limit: f64,
@@ -200,11 +202,22 @@ impl fmt::Display for Cause {
                 "{failed} of {calls} calls failed ({}%), `failure_rate` is {limit}%",
                 rounded(failed, calls)
             ),
-            Self::SlowRate { slow, calls, limit } => write!(
-                f,
-                "{slow} of {calls} calls were slow ({}%), `slow_rate` is {limit}%",
-                rounded(slow, calls)
-            ),
+            Self::SlowRate {
+                slow,
+                running,
+                calls,
+                limit,
+            } => {
+                write!(
+                    f,
+                    "{slow} of {calls} calls were slow ({}%",
+                    rounded(slow, calls)
+                )?;
+                if running > 0 {
+                    write!(f, ", {running} of them still running")?;
+                }
+                write!(f, "), `slow_rate` is {limit}%")
+            }
             Self::FailureCount { failed, limit } => {
                 write!(
                     f,

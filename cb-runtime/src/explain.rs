@@ -88,6 +88,26 @@ impl Text<'_> {
             Window::Calls(calls) => format!("the last {calls} calls"),
             Window::Time(time) => format!("the last {}", Seconds(time)),
         };
+        if let Some(rest) = now.warming {
+            self.say(format!(
+                "It is warming up for another {}: outcomes are recorded and not judged.",
+                Seconds(rest)
+            ));
+        }
+        if let Some(share) = now.admitted {
+            self.say(format!(
+                "It has just closed and admits {share}% of the calls, growing (`ramp`); {} were \
+                 rejected so far.",
+                now.not_permitted
+            ));
+        }
+        if let (Some(in_flight), Some(overdue)) = (now.in_flight, now.overdue) {
+            let oldest = Seconds(now.oldest.unwrap_or_default());
+            self.say(format!(
+                "count_running: {in_flight} calls under way, {overdue} of them past `slow` and \
+                 counted as slow; the oldest for {oldest}."
+            ));
+        }
         if now.calls < settings.min_calls {
             self.say(format!(
                 "No rate is judged: {window} hold {} recorded calls, `min_calls` is {}.",

@@ -26,6 +26,8 @@ impl fmt::Display for Place {
 pub struct FunctionSettings {
     /// The call is dropped when it has run for so long.
     pub timeout: Option<Duration>,
+    /// The same for probes.
+    pub half_open_timeout: Option<Duration>,
     /// Wins over the breaker's.
     pub on_cancel: Option<OnCancel>,
     /// Whether there is a breaker for each value of a key, and of how many at the most.

@@ -36,6 +36,10 @@
 )]
 #![cfg_attr(not(feature = "macros"), doc = "`circuit_breaker` (feature `macros`).")]
 //! Without the attribute, use [`CircuitBreaker`]. For tests, see [`testing`].
+#![cfg_attr(
+    all(feature = "macros", feature = "tokio"),
+    doc = "Each argument with an example, recipes for common clients, and mistakes that breakers are known for are in the [`guide`]."
+)]
 //!
 //! The words are Resilience4j's. So are the rules, except where a late outcome would decide a stay
 //! it does not belong to, and where its defaults would leave a dead dependency unprotected.
@@ -45,6 +49,8 @@
 //! - `macros` (default): the attribute.
 //! - `tokio` (default): `timeout` on async functions, and [`Registry::run_timer`].
 
+#[cfg(all(doc, feature = "macros", feature = "tokio"))]
+pub mod guide;
 pub mod testing;
 
 #[doc(hidden)]

@@ -88,7 +88,7 @@ impl<'a> Permit<'a> {
 
     /// The call ended like this.
     pub fn finish(mut self, outcome: Outcome) {
-        self.end(outcome);
+        let _ = self.end(outcome);
     }
 
     /// The downstream answered.
@@ -111,11 +111,20 @@ impl<'a> Permit<'a> {
         &self.breaker
     }
 
+    pub(crate) fn handle(&self) -> Handle<'a> {
+        self.breaker.clone()
+    }
+
+    #[cfg(feature = "tokio")]
+    pub(crate) fn is_probe(&self) -> bool {
+        self.ticket.is_some_and(Ticket::is_probe)
+    }
+
+    /// The number of the OPEN stay that this outcome led to, if it did.
     #[inline]
-    pub(crate) fn end(&mut self, outcome: Outcome) {
-        if let Some(ticket) = self.ticket.take() {
-            self.breaker.finish(ticket, outcome);
-        }
+    pub(crate) fn end(&mut self, outcome: Outcome) -> Option<u64> {
+        let ticket = self.ticket.take()?;
+        self.breaker.finish(ticket, outcome)
     }
 
     /// Ends the call as cancelled, unless it has ended.

@@ -40,6 +40,16 @@ pub struct Snapshot {
     pub slow_rate: Option<f64>,
     /// The number of calls from which the rates above are given.
     pub min_calls: u32,
+    /// With `count_running`, in CLOSED and METRICS_ONLY: calls under way.
+    pub in_flight: Option<u32>,
+    /// Those of them that have been running for longer than `slow`; to within a sixteenth of it.
+    pub overdue: Option<u32>,
+    /// How long the oldest of them has been running, likewise.
+    pub oldest: Option<Duration>,
+    /// The rest of the warm-up, once it has begun.
+    pub warming: Option<Duration>,
+    /// The share of calls that the ramp admits now, in percent.
+    pub admitted: Option<f64>,
     /// Failures in a row, in CLOSED and METRICS_ONLY.
     pub consecutive_failures: u32,
     /// Openings in a row, without a closing in between.

@@ -22,3 +22,30 @@ fn messages() {
         tests.compile_fail("tests/ui/*.rs");
     }
 }
+
+/// Every mistake has a twin that does what its message says, and compiles.
+#[test]
+fn every_mistake_has_a_twin() {
+    let files = |folder: &str| {
+        let mut files: Vec<_> = std::fs::read_dir(folder)
+            .unwrap()
+            .map(|entry| entry.unwrap().path())
+            .filter(|path| path.extension().is_some_and(|extension| extension == "rs"))
+            .collect();
+        files.sort();
+        files
+    };
+    let twins: String = files("tests/ui/pass")
+        .iter()
+        .map(|path| std::fs::read_to_string(path).unwrap())
+        .collect();
+    let alone: Vec<_> = files("tests/ui")
+        .iter()
+        .map(|path| path.file_stem().unwrap().to_string_lossy().into_owned())
+        .filter(|mistake| !twins.contains(&format!("\"{mistake}\"")))
+        .collect();
+    assert!(
+        alone.is_empty(),
+        "without a twin in tests/ui/pass: {alone:?}"
+    );
+}

@@ -298,6 +298,30 @@ pub fn keep<T: Keep>(value: &T) -> T {
     value.kept()
 }
 
+/// Likewise for a future that takes the parameters when it is made.
+#[diagnostic::on_unimplemented(
+    message = "the future is made before it is known who answers, so the body and the fallback both need this parameter, but `{Self}` is not `Clone`",
+    label = "cannot be kept for the fallback",
+    note = "write an `async fn`, or let the whole body be one `async move` block; or take this by reference, or make it `Clone`"
+)]
+pub trait KeepEarly: Sized {
+    /// The fallback's copy.
+    #[must_use]
+    fn kept(&self) -> Self;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Clone> KeepEarly for T {
+    fn kept(&self) -> Self {
+        self.clone()
+    }
+}
+
+/// The fallback's copy of a parameter.
+pub fn keep_early<T: KeepEarly>(value: &T) -> T {
+    value.kept()
+}
+
 /// Runs a body. A closure passed to a function may return what it was lent.
 #[inline]
 pub fn call_once<Ret>(body: impl FnOnce() -> Ret) -> Ret {

@@ -153,3 +153,11 @@ fn along<X: Error + 'static>(start: &(dyn Error + 'static), is: impl Fn(&X) -> b
 pub fn holds<T: ?Sized>(value: &T, predicate: impl FnOnce(&T) -> bool) -> bool {
     predicate(value)
 }
+
+/// Asks what was returned how long the downstream wants to be left alone.
+pub fn ask<T: ?Sized>(
+    value: &T,
+    wait: impl FnOnce(&T) -> Option<std::time::Duration>,
+) -> Option<std::time::Duration> {
+    wait(value)
+}

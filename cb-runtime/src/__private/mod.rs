@@ -5,6 +5,7 @@
 mod constant;
 mod fallback;
 mod find;
+mod guarded;
 mod reply;
 mod returned;
 mod run;
@@ -24,8 +25,11 @@ pub use crate::outcome::{OnCancel, Outcome};
 pub use crate::site::{Announced, Site};
 
 pub use constant::{Constant, require, timer};
-pub use fallback::{answer, answer_async, answer_method, answer_method_async, call_once, keep};
-pub use find::{Find, holds};
+pub use fallback::{
+    answer, answer_async, answer_method, answer_method_async, call_once, keep, keep_early,
+};
+pub use find::{Find, ask, holds};
+pub use guarded::{Ended, Guarded, Never, Step, Unlimited, guarded, key_of};
 pub use reply::Reply;
 pub use returned::Returned;
 pub use run::run;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::clock::Nanos;
 use crate::event::{EventKind, Interest, percent};
 use crate::outcome::{Mark, OnCancel, Outcome};
-use crate::policy::{self, Verdict};
+use crate::policy::{self, Next, Verdict};
 use crate::state::{State, Word};
 use crate::sync::{AtomicU64, Ordering};
 use crate::window::{Counts, Recorded};
@@ -36,27 +36,44 @@ impl Ended {
 }
 
 impl Inner {
-    /// Takes a call's outcome.
+    /// Takes a call's outcome. Returns the number of the OPEN stay that it led to, if it did.
     #[inline]
-    pub(crate) fn finish(&self, ticket: Ticket, outcome: Outcome) {
+    pub(crate) fn finish(&self, ticket: Ticket, outcome: Outcome) -> Option<u64> {
+        self.leave(ticket);
         match outcome {
             Outcome::Success => self.end(ticket, false),
             Outcome::Failure => self.end(ticket, true),
-            Outcome::Ignored => self.give_back(ticket, true),
+            Outcome::Ignored => {
+                self.give_back(ticket, true);
+                None
+            }
+        }
+    }
+
+    /// The call is not running any more. Before it is recorded, so that it never counts twice.
+    #[inline]
+    fn leave(&self, ticket: Ticket) {
+        if let Some(running) = &self.running {
+            if matches!(ticket.word.state(), State::Closed | State::MetricsOnly) {
+                running.end(ticket.word.stay(), ticket.start);
+            }
         }
     }
 
     /// The call was dropped before it ended.
     #[cold]
     pub(crate) fn cancel(&self, ticket: Ticket, on_cancel: OnCancel) {
+        self.leave(ticket);
         match on_cancel {
-            OnCancel::Failure => self.end(ticket, true),
+            OnCancel::Failure => {
+                let _ = self.end(ticket, true);
+            }
             OnCancel::Ignore => self.give_back(ticket, false),
             OnCancel::Slow => {
                 let (now, duration) = self.measure(ticket);
                 if self.is_slow(ticket, duration) {
                     let mark = Mark::cancelled_slow();
-                    self.record(
+                    let _ = self.record(
                         ticket,
                         Ended {
                             mark,
@@ -72,7 +89,7 @@ impl Inner {
     }
 
     #[inline]
-    fn end(&self, ticket: Ticket, failed: bool) {
+    fn end(&self, ticket: Ticket, failed: bool) -> Option<u64> {
         let (now, duration) = self.measure(ticket);
         let mark = Mark::of(failed, self.is_slow(ticket, duration));
         self.record(
@@ -82,7 +99,7 @@ impl Inner {
                 now,
                 duration,
             },
-        );
+        )
     }
 
     /// The time, if anything needs it, and how long the call took, if it was measured.
@@ -115,29 +132,34 @@ impl Inner {
     }
 
     #[inline]
-    fn record(&self, ticket: Ticket, ended: Ended) {
+    fn record(&self, ticket: Ticket, ended: Ended) -> Option<u64> {
         if self.word() != ticket.word {
-            return self.late();
+            self.late();
+            return None;
         }
         match ticket.word.state() {
             State::Closed | State::MetricsOnly => self.record_in_window(ticket.word, ended),
             State::HalfOpen => self.record_probe(ticket.word, ended),
-            State::Open | State::ForcedOpen | State::Disabled => {}
+            State::Open | State::ForcedOpen | State::Disabled => None,
         }
     }
 
     #[inline]
-    fn record_in_window(&self, word: Word, ended: Ended) {
+    fn record_in_window(&self, word: Word, ended: Ended) -> Option<u64> {
         let recorded = loop {
             match self.window.record(word.stay(), ended.mark, ended.now) {
                 Recorded::Frozen => {
                     // Whoever froze the window holds the lock until the verdict is there.
                     drop(self.lock());
                     if self.word() != word {
-                        return self.late();
+                        self.late();
+                        return None;
                     }
                 }
-                Recorded::Late => return self.late(),
+                Recorded::Late => {
+                    self.late();
+                    return None;
+                }
                 recorded => break recorded,
             }
         };
@@ -153,16 +175,25 @@ impl Inner {
         if published {
             self.push(ended.event(), self.time(ended.now), word.stay());
         }
-        if recorded == Recorded::Counted {
-            self.judge(word, ended.now, streak);
-        }
+        let judged = recorded == Recorded::Counted || self.running.is_some();
+        let opened = if judged {
+            self.judge(word, ended.now, streak)
+        } else {
+            None
+        };
         if published {
             self.announce();
         }
+        opened
     }
 
-    fn judge(&self, word: Word, now: Nanos, streak: u32) {
-        let estimate = self.window.estimate(word.stay(), now);
+    /// Returns the number of the OPEN stay that this led to.
+    pub(super) fn judge(&self, word: Word, now: Nanos, streak: u32) -> Option<u64> {
+        if self.settings.warmup.is_some() && self.is_warming(self.time(now)) {
+            return None;
+        }
+        let mut estimate = self.window.estimate(word.stay(), now);
+        estimate.add_running(self.overdue(word, now));
         let verdict = policy::closed(&self.settings, &estimate, streak);
         let matters = match word.state() {
             // Opens nothing, and each rate is announced once a stay.
@@ -170,21 +201,32 @@ impl Inner {
             _ => verdict.opens(),
         };
         if matters {
-            self.confirm(word, now, streak);
+            self.confirm(word, now, streak)
+        } else {
+            None
+        }
+    }
+
+    /// The calls of this stay that are still running past `slow`, with `count_running`.
+    fn overdue(&self, word: Word, now: Nanos) -> u32 {
+        match (&self.running, self.settings.slow) {
+            (Some(running), Some(slow)) => running.now(word.stay(), now, slow).overdue,
+            _ => 0,
         }
     }
 
     /// Judges again, on figures that hold still, and acts on it.
     #[cold]
-    fn confirm(&self, word: Word, now: Nanos, streak: u32) {
-        {
+    fn confirm(&self, word: Word, now: Nanos, streak: u32) -> Option<u64> {
+        let opened = {
             let mut stay = self.lock();
             // Somebody else may have ended the stay.
             if self.word() != word {
-                return;
+                return None;
             }
             self.window.freeze(stay.number);
-            let counts = self.window.counts(stay.number, now);
+            let mut counts = self.window.counts(stay.number, now);
+            counts.add_running(self.overdue(word, now));
             let verdict = policy::closed(&self.settings, &counts, streak);
             self.publish_exceeded(&stay, verdict, &counts, now);
             if word.state() == State::Closed && verdict.opens() {
@@ -196,11 +238,14 @@ impl Inner {
                     self.time(now),
                     cause,
                 );
+                Some(stay.number)
             } else {
                 self.window.thaw(stay.number);
+                None
             }
-        }
+        };
         self.announce();
+        opened
     }
 
     fn publish_exceeded(&self, stay: &Stay, verdict: Verdict, counts: &Counts, now: Nanos) {
@@ -216,8 +261,8 @@ impl Inner {
         }
     }
 
-    fn record_probe(&self, word: Word, ended: Ended) {
-        {
+    fn record_probe(&self, word: Word, ended: Ended) -> Option<u64> {
+        let opened = {
             let mut stay = self.lock();
             self.settle(&mut stay, ended.now);
             if self.word() == word {
@@ -227,12 +272,15 @@ impl Inner {
                 self.push(ended.event(), ended.now, stay.number);
                 let next = policy::half_open(&self.settings, &stay.probes.returned);
                 self.follow(&mut stay, next, ended.now);
+                matches!(next, Next::Open(_)).then_some(stay.number)
             } else {
                 drop(stay);
                 self.late();
+                None
             }
-        }
+        };
         self.announce();
+        opened
     }
 
     /// A call that is not recorded gives its permit back, if that was a probe's.

@@ -15,16 +15,18 @@ use crate::random::Random;
 use crate::snapshot::Snapshot;
 use crate::state::State;
 use crate::sync::{AtomicBool, AtomicU64, Mutex};
-use crate::window::Sliding;
+use crate::window::{Running, Sliding};
 
 mod ending;
 mod marks;
 mod permission;
+mod ramp;
 mod reading;
 mod stay;
 
 use marks::{Exceeded, Streak};
 pub(crate) use permission::Ticket;
+use ramp::Ramp;
 use stay::Stay;
 use stay::Wait;
 
@@ -68,6 +70,13 @@ pub(crate) struct Inner {
     pub(crate) window: Sliding,
     pub(crate) streak: Streak,
     exceeded: Exceeded,
+    ramp: Ramp,
+    /// With `warmup`: when it ends; 0 before the first call, `Nanos::MAX` once it is over.
+    warm_at: AtomicU64,
+    /// With `count_running`.
+    pub(crate) running: Option<Running>,
+    /// Whether a call in CLOSED is admitted without a look at any of these.
+    plain: bool,
     rejected: AtomicU64,
     late: AtomicU64,
     ignored: AtomicU64,
@@ -109,6 +118,19 @@ impl CircuitBreaker {
                 window: Sliding::new(&settings, birth),
                 streak: Streak::default(),
                 exceeded: Exceeded::default(),
+                ramp: Ramp::new(),
+                warm_at: AtomicU64::new(if settings.warmup.is_some() {
+                    0
+                } else {
+                    Nanos::MAX
+                }),
+                plain: settings.warmup.is_none()
+                    && settings.ramp.is_none()
+                    && !settings.count_running,
+                running: settings
+                    .slow
+                    .filter(|_| settings.count_running)
+                    .map(|slow| Running::new(slow, birth)),
                 rejected: AtomicU64::new(0),
                 late: AtomicU64::new(0),
                 ignored: AtomicU64::new(0),
@@ -132,7 +154,7 @@ impl CircuitBreaker {
     }
 
     /// The state. Reading applies what is due by the clock alone: the end of the wait with
-    /// `auto_half_open`, and `half_open_max_wait`. Without `auto_half_open` the state stays OPEN
+    /// `auto_half_open`, `half_open_max_wait`, and the end of `warmup`. Without `auto_half_open` the state stays OPEN
     /// after the wait, until a call comes.
     #[must_use]
     pub fn state(&self) -> State {
@@ -150,9 +172,12 @@ impl CircuitBreaker {
     #[must_use]
     pub fn would_permit(&self) -> bool {
         match self.state() {
-            State::Closed | State::Disabled | State::MetricsOnly => true,
+            State::Disabled | State::MetricsOnly => true,
+            State::Closed if self.inner.settings.ramp.is_none() => true,
             State::ForcedOpen => false,
-            State::Open | State::HalfOpen => self.inner.caught_up(|stay| self.inner.has_room(stay)),
+            State::Closed | State::Open | State::HalfOpen => {
+                self.inner.caught_up(|stay| self.inner.has_room(stay))
+            }
         }
     }
 
@@ -296,15 +321,21 @@ impl Inner {
     fn moves_by_itself(&self, state: State) -> bool {
         match state {
             State::Open => self.settings.auto_half_open,
-            State::HalfOpen => self.settings.half_open_max_wait.is_some(),
-            _ => false,
+            // Failures may be forgotten too.
+            State::HalfOpen => true,
+            State::Closed | State::MetricsOnly => self.settings.warmup.is_some(),
+            State::ForcedOpen | State::Disabled => false,
         }
     }
 
     /// Whether a call made now would be permitted, for the holder of the lock.
     fn has_room(&self, stay: &Stay) -> bool {
         match self.word().state() {
-            State::Closed | State::Disabled | State::MetricsOnly => true,
+            State::Disabled | State::MetricsOnly => true,
+            State::Closed => self
+                .settings
+                .ramp
+                .is_none_or(|length| self.ramp.would_admit(self.clock.now(), length)),
             State::ForcedOpen => false,
             State::HalfOpen => {
                 stay.probes.issued < self.settings.half_open_calls

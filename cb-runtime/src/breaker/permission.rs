@@ -20,6 +20,13 @@ pub(crate) struct Ticket {
     pub(super) start: Nanos,
 }
 
+impl Ticket {
+    #[cfg(feature = "tokio")]
+    pub(crate) fn is_probe(self) -> bool {
+        self.word.state() == State::HalfOpen
+    }
+}
+
 pub(super) const NOT_MEASURED: Nanos = Nanos::MAX;
 
 impl Inner {
@@ -33,7 +40,7 @@ impl Inner {
     #[inline]
     pub(crate) fn admit(&self) -> Result<Ticket, CallNotPermitted> {
         let word = self.word();
-        if word.is_closed() {
+        if word.is_closed() && self.plain {
             Ok(self.ticket(word))
         } else {
             self.admit_unless_rejected()
@@ -57,8 +64,11 @@ impl Inner {
         loop {
             let word = self.word();
             match word.state() {
-                State::Closed | State::Disabled | State::MetricsOnly => {
-                    return Ok(self.ticket(word));
+                State::Disabled => return Ok(self.ticket(word)),
+                State::Closed | State::MetricsOnly => {
+                    if let Some(answer) = self.admit_recorded(word) {
+                        return answer;
+                    }
                 }
                 State::ForcedOpen => return Err(self.reject(Reason::ForcedOpen, None)),
                 State::Open => {
@@ -82,6 +92,57 @@ impl Inner {
                 }
             }
         }
+    }
+
+    /// In CLOSED and METRICS_ONLY, with the rules that look at each call. `None` if the stay is over.
+    fn admit_recorded(&self, word: Word) -> Option<Result<Ticket, CallNotPermitted>> {
+        if self.plain {
+            return Some(Ok(self.ticket(word)));
+        }
+        let now = self.clock.now();
+        if let Some(warmup) = self.settings.warmup {
+            self.warm_up(now, warmup);
+            if self.word() != word {
+                return None;
+            }
+        }
+        if self.running.is_some() && !self.is_warming(now) {
+            // What hangs may have to open it, before another call joins.
+            let _ = self.judge(word, now, 0);
+            if self.word() != word {
+                return None;
+            }
+        }
+        if let Some(length) = self.settings.ramp.filter(|_| word.is_closed()) {
+            if !self.ramp.admit(now, length) {
+                return Some(Err(self.reject(Reason::Ramping, None)));
+            }
+        }
+        let ticket = self.ticket(word);
+        if let Some(running) = &self.running {
+            running.begin(word.stay(), ticket.start);
+        }
+        Some(Ok(ticket))
+    }
+
+    /// Begins the warm-up at the first call, and ends it in time.
+    fn warm_up(&self, now: Nanos, warmup: Nanos) {
+        let warm_at = self.warm_at();
+        if warm_at == 0 {
+            let end = now.saturating_add(warmup).max(1);
+            // Relaxed: the first of several calls sets it, and nothing else depends on it.
+            let _ = self
+                .warm_at
+                .compare_exchange(0, end, Ordering::Relaxed, Ordering::Relaxed);
+        } else if warm_at != Nanos::MAX && now >= warm_at {
+            self.settle(&mut self.lock(), now);
+            self.announce();
+        }
+    }
+
+    pub(super) fn is_warming(&self, now: Nanos) -> bool {
+        let warm_at = self.warm_at();
+        warm_at != Nanos::MAX && now < warm_at
     }
 
     /// The wait is over and a call has come: the first probe, if no other call was before it.

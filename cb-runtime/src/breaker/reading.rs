@@ -24,6 +24,11 @@ impl Inner {
             Figures::Probes(counts) => (counts, policy::deciding(settings)),
         };
         let rate = |part| (counts.total >= min_calls).then(|| percent(part, counts.total));
+        let recording = matches!(state, State::Closed | State::MetricsOnly);
+        let in_flight = match (&self.running, settings.slow) {
+            (Some(running), Some(slow)) if recording => Some(running.now(stay.number, now, slow)),
+            _ => None,
+        };
         let totals = self.totals();
         let rest = self.rest_of_wait(now);
         let in_half_open = state == State::HalfOpen;
@@ -42,6 +47,17 @@ impl Inner {
             failure_rate: rate(counts.failed),
             slow_rate: rate(counts.slow),
             min_calls,
+            in_flight: in_flight.map(|running| running.calls),
+            overdue: in_flight.map(|running| running.overdue),
+            oldest: in_flight
+                .and_then(|running| running.oldest)
+                .map(|began| Duration::from_nanos(now.saturating_sub(began))),
+            warming: (recording && self.warm_at() != 0 && self.is_warming(now))
+                .then(|| Duration::from_nanos(self.warm_at().saturating_sub(now))),
+            admitted: settings
+                .ramp
+                .filter(|_| state == State::Closed)
+                .and_then(|length| self.ramp.share(now, length)),
             consecutive_failures: self.streak.failures(stay.number),
             attempt: stay.attempt,
             wait: rest.map(|_| Duration::from_nanos(stay.served_wait)),

@@ -7,7 +7,7 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use crate::clock::Nanos;
+use crate::clock::{Nanos, nanos};
 use crate::config::{Mode, Settings};
 use crate::event::{Cause, EventKind};
 use crate::outcome::Mark;
@@ -160,6 +160,14 @@ impl Inner {
         if to == State::HalfOpen {
             stay.probes = Probes::default();
         }
+        if from == State::HalfOpen && to == State::Closed && cause != Cause::Manual {
+            self.ramp.begin(at);
+        } else {
+            self.ramp.end();
+        }
+        if let Some(running) = &self.running {
+            running.begin_stay(stay.number, at);
+        }
         let rejections_go_on = to == State::Open
             && matches!(
                 from,
@@ -248,6 +256,11 @@ impl Inner {
                 break;
             };
             match self.word().state() {
+                state @ (State::Closed | State::MetricsOnly) => {
+                    // Relaxed: written under the lock from here on.
+                    self.warm_at.store(Nanos::MAX, Ordering::Relaxed);
+                    self.transit(stay, state, Wait::Computed, due, Cause::Manual);
+                }
                 State::Open if step >= CATCH_UP_LIMIT => {
                     if !self.skip_rounds(stay, now) {
                         self.transit(stay, State::HalfOpen, Wait::Computed, due, Cause::WaitOver);
@@ -267,6 +280,11 @@ impl Inner {
             }
         }
         self.forget_failures(stay, now);
+    }
+
+    pub(crate) fn warm_at(&self) -> Nanos {
+        // Relaxed: who must not miss the end of the warm-up looks again under the lock.
+        self.warm_at.load(Ordering::Relaxed)
     }
 
     /// In HALF_OPEN with `half_open_failure_window`.
@@ -299,7 +317,11 @@ impl Inner {
                 .half_open_max_wait
                 .and_then(|limit| stay.entered.checked_add(limit))
                 .filter(|due| *due != Nanos::MAX),
-            _ => None,
+            State::Closed | State::MetricsOnly => match self.warm_at() {
+                0 | Nanos::MAX => None,
+                due => Some(due),
+            },
+            State::Open | State::ForcedOpen | State::Disabled => None,
         }
     }
 
@@ -363,6 +385,30 @@ impl Inner {
             stay.number,
         );
         true
+    }
+
+    /// The downstream has named the wait of an OPEN stay that a call led to: if that still lasts,
+    /// it ends then.
+    pub(crate) fn wait_as_asked(&self, number: u64, asked: Duration) {
+        /// Where there is no `wait_max`, nobody is waited for longer because they say so.
+        const LONGEST: Nanos = 600_000_000_000;
+        {
+            let mut stay = self.lock();
+            if stay.number != number || self.word().state() != State::Open {
+                return;
+            }
+            let cap = match self.settings.wait_max {
+                Nanos::MAX => LONGEST,
+                max => max,
+            };
+            stay.served_wait = policy::served(nanos(asked).min(cap));
+            let word = Word::open(stay.entered.saturating_sub(self.birth), stay.served_wait);
+            // Release: as in `transit`.
+            self.word.store(word.raw(), Ordering::Release);
+            // Relaxed: as in `transit`.
+            self.unannounced.store(true, Ordering::Relaxed);
+        }
+        self.announce();
     }
 
     /// Lets the world know of what was done under the lock, once that is released.

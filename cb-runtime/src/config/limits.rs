@@ -151,6 +151,14 @@ check!(
     !below(wait_max, wait)
 );
 check!(
+    wait_default_within_max(wait_max: Duration),
+    "wait_max",
+    "at least `wait`, which is \"10s\" unless it is set",
+    !below(wait_max, DEFAULT_WAIT)
+);
+/// Where nothing says otherwise.
+pub const DEFAULT_WAIT: Duration = Duration::from_secs(10);
+check!(
     half_open_calls(calls: u32),
     "half_open_calls",
     "from 1 to 1000",
@@ -300,6 +308,42 @@ check!(
     "max_keys",
     "from 1 to 1000000",
     1 <= keys && keys <= 1_000_000
+);
+check!(
+    count_running_needs_slow(slow: Option<Duration>),
+    "count_running",
+    "accompanied by `slow`: a running call counts once it has been running for longer",
+    slow.is_some()
+);
+check!(
+    half_open_timeout(timeout: Duration),
+    "half_open_timeout",
+    "longer than zero",
+    !timeout.is_zero()
+);
+check!(
+    half_open_timeout_within_timeout(probe: Duration, timeout: Duration),
+    "half_open_timeout",
+    "at most `timeout`: a probe is given less time, not more",
+    !below(timeout, probe)
+);
+check!(
+    half_open_slow_below_timeout(slow: Duration, timeout: Duration),
+    "half_open_slow",
+    "shorter than `half_open_timeout`: probes are dropped then, so none could ever be slow",
+    below(slow, timeout)
+);
+check!(
+    warmup(time: Duration),
+    "warmup",
+    "longer than zero",
+    !time.is_zero()
+);
+check!(
+    ramp(time: Duration),
+    "ramp",
+    "longer than zero",
+    !time.is_zero()
 );
 /// Probes in one HALF_OPEN stay.
 pub const DEFAULT_HALF_OPEN_CALLS: u32 = 5;

@@ -65,6 +65,8 @@ pub enum MaxWaitState {
 /// | `slow_rate` | above 0, up to 100 % | 50 |
 /// | `failure_count` | from 1 | off |
 /// | `consecutive_failures` | 1–1 000 000 | 10 |
+/// | `count_running` | needs `slow` | false |
+/// | `warmup` | above 0 | off |
 /// | `on_cancel` | | [`OnCancel::Slow`] |
 /// | `wait` | above 0; acts as at least 1 ms | 10 s |
 /// | `wait_multiplier` | 1–100; needs `wait_max` | off |
@@ -85,6 +87,7 @@ pub enum MaxWaitState {
 /// | `half_open_attempts` | from 1; needs `wait_max` | off |
 /// | `half_open_max_wait` | from 1 ms | 30 s, or twice the function's `timeout` if that is more |
 /// | `half_open_max_wait_state` | | [`MaxWaitState::Decide`] |
+/// | `ramp` | above 0 | off |
 /// | `mode` | | [`Mode::Enabled`] |
 ///
 /// ```
@@ -111,6 +114,8 @@ pub struct Config {
     pub(crate) slow_rate: Option<f64>,
     pub(crate) failure_count: Option<Option<u32>>,
     pub(crate) consecutive_failures: Option<Option<u32>>,
+    pub(crate) count_running: Option<bool>,
+    pub(crate) warmup: Option<Option<Duration>>,
     pub(crate) on_cancel: Option<OnCancel>,
     pub(crate) wait: Option<Duration>,
     pub(crate) wait_multiplier: Option<f64>,
@@ -132,6 +137,7 @@ pub struct Config {
     pub(crate) half_open_attempts: Option<Option<u32>>,
     pub(crate) half_open_max_wait: Option<Option<Duration>>,
     pub(crate) half_open_max_wait_state: Option<MaxWaitState>,
+    pub(crate) ramp: Option<Option<Duration>>,
     pub(crate) mode: Option<Mode>,
 }
 
@@ -147,6 +153,8 @@ macro_rules! each_field {
             slow_rate,
             failure_count,
             consecutive_failures,
+            count_running,
+            warmup,
             on_cancel,
             wait,
             wait_multiplier,
@@ -168,6 +176,7 @@ macro_rules! each_field {
             half_open_attempts,
             half_open_max_wait,
             half_open_max_wait_state,
+            ramp,
             mode
         )
     };
@@ -224,6 +233,8 @@ impl Config {
             .slow_rate(100.0)
             .failure_count_off()
             .consecutive_failures_off()
+            .count_running(false)
+            .warmup_off()
             .on_cancel(OnCancel::Ignore)
             .wait(Duration::from_secs(60))
             .wait_multiplier(1.0)
@@ -240,6 +251,7 @@ impl Config {
             .half_open_attempts_off()
             .half_open_max_wait_off()
             .half_open_max_wait_state(MaxWaitState::Open)
+            .ramp_off()
     }
 
     setters! {
@@ -255,6 +267,9 @@ impl Config {
         failure_rate: f64;
         /// Opens when this percentage of the window's calls was slow, or more. Needs `slow`.
         slow_rate: f64;
+        /// Calls that are still running past `slow` count as slow at once, so that a hang is seen
+        /// while it hangs, to within a sixteenth of `slow`. Needs `slow`.
+        count_running: bool;
         /// What becomes of calls that are dropped before they end.
         on_cancel: OnCancel;
         /// Time in OPEN before the first probe. `Duration::MAX` means for ever.
@@ -290,6 +305,13 @@ impl Config {
         /// Opens at this many failures in a row. Needs no minimum and nothing ages, so it also
         /// protects what is called too rarely for a rate.
         consecutive_failures: u32, consecutive_failures_off;
+        /// After the first call, outcomes are recorded but not judged for so long; then the window
+        /// and the failures in a row begin anew, and calls that began before count nowhere. For a
+        /// service whose first calls are slow or fail by nature.
+        warmup: Duration, warmup_off;
+        /// After the probes have closed it, admit a tenth of the calls, growing to all of them over
+        /// this time. For a downstream that falls over again under the full load.
+        ramp: Duration, ramp_off;
         /// The longest wait.
         wait_max: Duration, wait_max_off;
         /// The random part of each wait, in percent of it, either way; so that instances do not

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::limits::{self, DEFAULT_HALF_OPEN_CALLS, Refused};
+use super::limits::{self, DEFAULT_HALF_OPEN_CALLS, DEFAULT_WAIT, Refused};
 use super::{Config, MaxWaitState, Mode, Percent, Window};
 use crate::clock::{Nanos, nanos};
 use crate::error::ConfigError;
@@ -12,7 +12,6 @@ const DEFAULT_WINDOW: Window = Window::Time(Duration::from_secs(30));
 const DEFAULT_MIN_CALLS: u32 = 10;
 const DEFAULT_RATE: f64 = 50.0;
 const DEFAULT_CONSECUTIVE_FAILURES: u32 = 10;
-const DEFAULT_WAIT: Duration = Duration::from_secs(10);
 const DEFAULT_HALF_OPEN_MAX_WAIT: Duration = Duration::from_secs(30);
 
 /// Every setting, with a value.
@@ -27,6 +26,9 @@ pub(crate) struct Settings {
     pub(crate) slow_rate: Percent,
     pub(crate) failure_count: Option<u32>,
     pub(crate) consecutive_failures: Option<u32>,
+    pub(crate) count_running: bool,
+    pub(crate) warmup: Option<Nanos>,
+    pub(crate) ramp: Option<Nanos>,
     pub(crate) on_cancel: OnCancel,
     pub(crate) wait: Nanos,
     pub(crate) wait_multiplier: f64,
@@ -109,6 +111,15 @@ pub(crate) fn resolve(config: &Config, timeout: Option<Duration>) -> Result<Sett
     if let Some(limit) = half_open_max_wait {
         check(limits::half_open_max_wait(limit), limit)?;
     }
+    if let (Some(true), None) = (config.count_running, config.slow) {
+        check(limits::count_running_needs_slow(None), true)?;
+    }
+    if let Some(Some(time)) = config.warmup {
+        check(limits::warmup(time), time)?;
+    }
+    if let Some(Some(time)) = config.ramp {
+        check(limits::ramp(time), time)?;
+    }
     waits(config)?;
     half_open(config, half_open_calls, half_open_max_wait)?;
     let buckets = match window {
@@ -138,6 +149,9 @@ pub(crate) fn resolve(config: &Config, timeout: Option<Duration>) -> Result<Sett
         slow_rate: Percent::new(slow_rate),
         failure_count,
         consecutive_failures,
+        count_running: config.count_running == Some(true) && slow.is_some(),
+        warmup: config.warmup.flatten().map(nanos),
+        ramp: config.ramp.flatten().map(nanos),
         on_cancel: config.on_cancel.unwrap_or_default(),
         wait: nanos(wait),
         wait_multiplier,
@@ -256,6 +270,9 @@ impl Default for Settings {
             slow_rate: Percent::new(DEFAULT_RATE),
             failure_count: None,
             consecutive_failures: Some(DEFAULT_CONSECUTIVE_FAILURES),
+            count_running: false,
+            warmup: None,
+            ramp: None,
             on_cancel: OnCancel::Slow,
             wait: nanos(DEFAULT_WAIT),
             wait_multiplier: 1.0,

@@ -53,6 +53,7 @@ fn failure_rate(settings: &Settings, counts: &Counts) -> Cause {
 fn slow_rate(settings: &Settings, counts: &Counts) -> Cause {
     Cause::SlowRate {
         slow: counts.slow,
+        running: counts.running,
         calls: counts.total,
         limit: settings.slow_rate.value(),
     }

@@ -69,7 +69,8 @@ pub(crate) fn served_wait(
     )]
     {
         if settings.wait_by_failure_rate {
-            wait += ((settings.wait_max - wait) as f64 * excess(cause)) as Nanos;
+            let room = settings.wait_max.saturating_sub(wait);
+            wait = wait.saturating_add((room as f64 * excess(cause)) as Nanos);
         }
         if let Some(jitter) = settings.wait_jitter {
             wait = (wait as f64 * (1.0 - jitter + 2.0 * jitter * random)) as Nanos;
@@ -178,6 +179,18 @@ mod tests {
             wait(Cause::ConsecutiveFailures { failures: 10 }),
             1_000_000_000
         );
+    }
+
+    #[test]
+    fn no_cap_is_too_low_or_too_high_to_grow_towards() {
+        let config = Config::new().wait_by_failure_rate(true);
+        let wait = |config: &Config| {
+            let settings = resolve(config, None).unwrap();
+            served_wait(&settings, first_wait(&settings), 0, by_rate(100, 50.0), 0.5)
+        };
+        let nano = Duration::from_nanos(1);
+        assert_eq!(wait(&config.clone().wait(nano).wait_max(nano)), 1_000_000);
+        assert!(wait(&config.wait_max(Duration::MAX)) > Nanos::MAX / 2);
     }
 
     #[test]

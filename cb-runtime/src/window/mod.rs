@@ -10,9 +10,11 @@ use crate::config::{Settings, Window};
 use crate::outcome::Mark;
 
 mod count;
+mod running;
 mod time;
 
 pub(crate) use count::CountWindow;
+pub(crate) use running::Running;
 pub(crate) use time::TimeWindow;
 
 /// How many calls of which kind. `slow` includes those that failed or were cancelled.
@@ -23,6 +25,8 @@ pub(crate) struct Counts {
     pub(crate) slow: u32,
     pub(crate) slow_failed: u32,
     pub(crate) cancelled: u32,
+    /// Those of the slow ones that are still running.
+    pub(crate) running: u32,
 }
 
 impl Counts {
@@ -32,6 +36,13 @@ impl Counts {
         self.slow += u32::from(mark.slow());
         self.slow_failed += u32::from(mark.slow() && mark.failed());
         self.cancelled += u32::from(mark.cancelled());
+    }
+
+    /// Adds calls that are still running and slow already.
+    pub(crate) fn add_running(&mut self, overdue: u32) {
+        self.total = self.total.saturating_add(overdue);
+        self.slow = self.slow.saturating_add(overdue);
+        self.running = overdue;
     }
 
     /// Takes back one that was added.

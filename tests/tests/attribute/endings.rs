@@ -68,6 +68,7 @@ async fn a_timeout_drops_the_call_and_is_a_failure() {
         tokio::task::yield_now().await;
         scope.clock().advance(Duration::from_secs(1));
     }
+    assert!(task.is_finished(), "the timeouts end it");
     let (error, value) = task.await.unwrap();
     assert!(matches!(error, Err(ApiError::TimedOut(_))));
     assert_eq!(value, "late true");

@@ -27,10 +27,10 @@ fn patterns(
     _: u32,
     mut text: &str,
 ) -> Result<u32, Bare> {
-    let local = String::from("local");
+    const LOCAL: &str = "local";
     b += 1;
     if text.is_empty() {
-        text = &local;
+        text = LOCAL;
     }
     if a == 0 {
         return Err(c.clone());

@@ -2,7 +2,7 @@ use cb_runtime::circuit_breaker;
 
 type Error = cb_runtime::CallError<()>;
 
-#[circuit_breaker(name = "query", warmup = "30s")]
+#[circuit_breaker(name = "query", wait_max = "5s")]
 fn query() -> Result<u32, Error> {
     Ok(1)
 }

@@ -1,0 +1,308 @@
+//! The calls that are still running, by when they began, so that a hang is seen while it hangs.
+//!
+//! A ring of buckets, each a sixteenth of `slow` long, counts the running calls by the time at which
+//! they began. What a bucket still holds when its turn comes again has been running for longer than
+//! `slow`: it moves to a pool. Buckets are numbered as those of a time window are, so that calls of
+//! an earlier stay never count in a later one. Beginning and ending a call is one exchange each.
+
+use crate::clock::Nanos;
+use crate::sync::{AtomicU64, Ordering};
+
+const PARTS: u64 = 16;
+/// One for each part of `slow`, one that is being filled, one to spare.
+const BUCKETS: usize = 18;
+const COUNT_BITS: u32 = 24;
+const COUNT_MASK: u64 = (1 << COUNT_BITS) - 1;
+const NUMBER_MASK: u64 = (1 << (64 - COUNT_BITS)) - 1;
+
+pub(crate) struct Running {
+    length: Nanos,
+    first: u64,
+    /// The number of the bucket in which the present stay began.
+    base: AtomicU64,
+    /// `[number: 40 bits | running calls: 24 bits]`
+    buckets: [AtomicU64; BUCKETS],
+    /// `[stay: 40 bits | running calls: 24 bits, which may be below zero for a moment]`
+    pool: AtomicU64,
+    /// When the oldest call that went into the pool of this stay began.
+    pool_began: AtomicU64,
+}
+
+/// What is running.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct InFlight {
+    pub(crate) calls: u32,
+    /// Those that have been running for longer than `slow`.
+    pub(crate) overdue: u32,
+    /// When the oldest of them began, to within a bucket.
+    pub(crate) oldest: Option<Nanos>,
+}
+
+/// Whether `a` is ahead of `b`, on a circle.
+fn ahead(a: u64, b: u64) -> bool {
+    let distance = a.wrapping_sub(b) & NUMBER_MASK;
+    distance != 0 && distance <= NUMBER_MASK / 2
+}
+
+impl Running {
+    pub(crate) fn new(slow: Nanos, birth: Nanos) -> Self {
+        let length = slow.div_ceil(PARTS).max(1);
+        Self {
+            length,
+            first: birth / length,
+            base: AtomicU64::new(BUCKETS as u64 + 1),
+            buckets: std::array::from_fn(|_| AtomicU64::new(0)),
+            pool: AtomicU64::new(0),
+            pool_began: AtomicU64::new(Nanos::MAX),
+        }
+    }
+
+    fn number(&self, stay: u64, time: Nanos) -> u64 {
+        let time = (time / self.length).saturating_sub(self.first);
+        time.wrapping_add(stay.wrapping_mul(BUCKETS as u64 + 1)) & NUMBER_MASK
+    }
+
+    fn bucket(&self, number: u64) -> &AtomicU64 {
+        // Below the number of buckets.
+        #[allow(clippy::cast_possible_truncation)]
+        &self.buckets[(number % BUCKETS as u64) as usize]
+    }
+
+    /// A stay begins. The caller holds the breaker's lock and has not published the stay yet.
+    pub(crate) fn begin_stay(&self, stay: u64, now: Nanos) {
+        // Relaxed: published with the state's word.
+        self.base.store(self.number(stay, now), Ordering::Relaxed);
+    }
+
+    /// How many buckets ago the stay began, as seen from one of its own.
+    fn age_of_stay(&self, number: u64) -> u64 {
+        // Relaxed: see `begin_stay`.
+        number.wrapping_sub(self.base.load(Ordering::Relaxed)) & NUMBER_MASK
+    }
+
+    /// When a bucket of this stay began.
+    fn time(&self, stay: u64, number: u64) -> Nanos {
+        let since_birth = number.wrapping_sub(stay.wrapping_mul(BUCKETS as u64 + 1)) & NUMBER_MASK;
+        let time = since_birth.saturating_add(self.first);
+        time.saturating_mul(self.length)
+    }
+
+    /// A call begins.
+    pub(crate) fn begin(&self, stay: u64, start: Nanos) {
+        let number = self.number(stay, start);
+        let bucket = self.bucket(number);
+        // AcqRel, here and in `end`: what a bucket held is seen by whoever takes it over.
+        let before = bucket.fetch_update(Ordering::AcqRel, Ordering::Acquire, |word| {
+            let there = word >> COUNT_BITS;
+            if there == number {
+                (word & COUNT_MASK < COUNT_MASK).then(|| word + 1)
+            } else {
+                ahead(number, there).then_some(number << COUNT_BITS | 1)
+            }
+        });
+        match before {
+            Ok(word) if word >> COUNT_BITS != number => self.retire(stay, number, word),
+            Ok(_) => {}
+            // The thread was held up so long that its call is overdue already.
+            Err(_) => self.pool(stay, 1, start),
+        }
+    }
+
+    /// Moves what an old bucket of the same stay still held to the pool.
+    fn retire(&self, stay: u64, number: u64, old: u64) {
+        let (there, held) = (old >> COUNT_BITS, old & COUNT_MASK);
+        let age = number.wrapping_sub(there) & NUMBER_MASK;
+        // Buckets of an earlier stay are older than the stay.
+        if held > 0 && age <= self.age_of_stay(number) {
+            self.pool(stay, held, self.time(stay, there));
+        }
+    }
+
+    fn pool(&self, stay: u64, calls: u64, began: Nanos) {
+        let tag = stay & NUMBER_MASK;
+        // AcqRel: as in `begin`.
+        let before = self
+            .pool
+            .fetch_update(Ordering::AcqRel, Ordering::Acquire, |word| {
+                let there = word >> COUNT_BITS;
+                if there == tag {
+                    Some(tag << COUNT_BITS | word.wrapping_add(calls) & COUNT_MASK)
+                } else {
+                    ahead(tag, there).then_some(tag << COUNT_BITS | calls & COUNT_MASK)
+                }
+            });
+        if let Ok(word) = before {
+            let empty = word >> COUNT_BITS != tag || word & COUNT_MASK == 0;
+            // Relaxed: for reports.
+            if empty {
+                self.pool_began.store(began, Ordering::Relaxed);
+            } else {
+                self.pool_began.fetch_min(began, Ordering::Relaxed);
+            }
+        }
+    }
+
+    /// A call ends.
+    pub(crate) fn end(&self, stay: u64, start: Nanos) {
+        let number = self.number(stay, start);
+        // AcqRel: as in `begin`.
+        let left = self
+            .bucket(number)
+            .fetch_update(Ordering::AcqRel, Ordering::Acquire, |word| {
+                (word >> COUNT_BITS == number && word & COUNT_MASK > 0).then(|| word - 1)
+            });
+        if left.is_ok() {
+            return;
+        }
+        let tag = stay & NUMBER_MASK;
+        // It is in the pool, or on its way there: then the pool is one short for a moment. A stay
+        // that is over has no pool any more.
+        let _ = self
+            .pool
+            .fetch_update(Ordering::AcqRel, Ordering::Acquire, |word| {
+                (word >> COUNT_BITS == tag)
+                    .then_some(tag << COUNT_BITS | word.wrapping_sub(1) & COUNT_MASK)
+            });
+    }
+
+    /// What is running of this stay, `slow` being the limit.
+    pub(crate) fn now(&self, stay: u64, now: Nanos, slow: Nanos) -> InFlight {
+        let newest = self.number(stay, now);
+        let age_of_stay = self.age_of_stay(newest);
+        let mut found = InFlight::default();
+        for bucket in &self.buckets {
+            // Acquire: pairs with `begin` and `end`.
+            let word = bucket.load(Ordering::Acquire);
+            let (number, calls) = (word >> COUNT_BITS, word & COUNT_MASK);
+            let age = newest.wrapping_sub(number) & NUMBER_MASK;
+            if calls == 0 || age > age_of_stay {
+                continue;
+            }
+            let began = self.time(stay, number);
+            let end = began.saturating_add(self.length);
+            // 24 bits.
+            #[allow(clippy::cast_possible_truncation)]
+            let calls = calls as u32;
+            found.calls += calls;
+            // Even the last that can be in it began so long ago.
+            if now.saturating_sub(end) >= slow {
+                found.overdue += calls;
+            }
+            found.oldest = Some(found.oldest.map_or(began, |oldest| oldest.min(began)));
+        }
+        // Acquire: as above.
+        let pool = self.pool.load(Ordering::Acquire);
+        let calls = pool & COUNT_MASK;
+        let positive = calls > 0 && calls <= COUNT_MASK / 2;
+        if pool >> COUNT_BITS == stay & NUMBER_MASK && positive {
+            #[allow(clippy::cast_possible_truncation)] // 24 bits
+            let calls = calls as u32;
+            found.calls += calls;
+            found.overdue += calls;
+            // Relaxed: for reports.
+            let began = self.pool_began.load(Ordering::Relaxed);
+            found.oldest = Some(found.oldest.map_or(began, |oldest| oldest.min(began)));
+        }
+        found
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SLOW: Nanos = 1600;
+
+    fn overdue(running: &Running, now: Nanos) -> u32 {
+        running.now(1, now, SLOW).overdue
+    }
+
+    #[test]
+    fn overdue_within_a_sixteenth() {
+        let running = Running::new(SLOW, 0);
+        running.begin(1, 50);
+        assert_eq!(overdue(&running, 50 + SLOW), 0);
+        assert_eq!(overdue(&running, 50 + SLOW + 100), 1);
+        running.end(1, 50);
+        assert_eq!(running.now(1, 9999, SLOW), InFlight::default());
+    }
+
+    #[test]
+    fn equals_a_recount_whatever_hangs_for_however_long() {
+        for birth in [0, 12_345_678] {
+            let running = Running::new(SLOW, birth);
+            let mut calls: Vec<Nanos> = Vec::new();
+            let mut now = birth;
+            for i in 0..5_000_u64 {
+                now += [0, 7, 90, 100, 333, 1700, 50_000][usize::try_from(i * i % 7).unwrap()];
+                if i * 7 % 5 < 3 || calls.is_empty() {
+                    running.begin(1, now);
+                    calls.push(now);
+                } else {
+                    let at = usize::try_from(i * 31).unwrap() % calls.len();
+                    running.end(1, calls.swap_remove(at));
+                }
+                let found = running.now(1, now, SLOW);
+                assert_eq!(found.calls as usize, calls.len(), "step {i}");
+                let surely = calls
+                    .iter()
+                    .filter(|began| now - **began >= SLOW + 100)
+                    .count();
+                let at_most = calls.iter().filter(|began| now - **began >= SLOW).count();
+                let overdue = found.overdue as usize;
+                assert!(
+                    (surely..=at_most).contains(&overdue),
+                    "step {i}: {surely} {overdue}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn calls_of_an_earlier_stay_do_not_count() {
+        let running = Running::new(SLOW, 0);
+        for start in 0..20 {
+            running.begin(1, start * 100);
+        }
+        running.begin_stay(2, 2_000);
+        assert_eq!(running.now(2, 2_000, SLOW), InFlight::default());
+        running.begin(2, 5_000);
+        running.end(1, 0);
+        running.end(1, 1_900);
+        let found = running.now(2, 5_000 + SLOW + 100, SLOW);
+        assert_eq!((found.calls, found.overdue), (1, 1));
+        assert_eq!(found.oldest, Some(5_000));
+        for start in 0..40 {
+            running.begin(2, 5_000 + start * 100);
+        }
+        assert_eq!(running.now(2, 9_000, SLOW).calls, 41);
+    }
+
+    #[test]
+    fn threads_that_begin_and_end_leave_nothing_behind() {
+        use std::sync::atomic::AtomicU64;
+        let running = Running::new(SLOW, 0);
+        let clock = AtomicU64::new(0);
+        std::thread::scope(|threads| {
+            for _ in 0..4 {
+                threads.spawn(|| {
+                    let mut calls = std::collections::VecDeque::new();
+                    for i in 0..20_000_u64 {
+                        let now = clock.fetch_add(i % 40, Ordering::SeqCst);
+                        running.begin(1, now);
+                        calls.push_back(now);
+                        if calls.len() > 50 {
+                            calls
+                                .pop_front()
+                                .into_iter()
+                                .for_each(|start| running.end(1, start));
+                        }
+                    }
+                    calls.into_iter().for_each(|start| running.end(1, start));
+                });
+            }
+        });
+        let now = clock.load(Ordering::SeqCst);
+        assert_eq!(running.now(1, now, SLOW), InFlight::default());
+    }
+}

@@ -1,0 +1,8 @@
+use cb_runtime::circuit_breaker;
+
+#[circuit_breaker(name = "query", half_open_slow = "1s")]
+fn query() -> Result<u32, cb_runtime::CallError<()>> {
+    Ok(1)
+}
+
+fn main() {}
