@@ -33,9 +33,7 @@ impl Call<'_> {
         let Some(timeout) = self.timeout() else {
             return self.around(&quote_spanned! {mixed=>
                 #enter
-                let body = #body;
-                let body = ::core::pin::pin!(body);
-                let value = #p::run(&mut guard, body).await;
+                let value = #p::run(&mut guard, #body).await;
             });
         };
         let timed_out = self.refuse(
@@ -102,9 +100,9 @@ impl Call<'_> {
         let mutable = mutable.then(|| quote!(mut));
         let rejected = match &self.fallback {
             Some(fallback) if !fallback.on_failure => {
-                let answer = fallback.call(self.output, &reason(), self.p);
-                let reason = reason();
-                quote_spanned!(Span::mixed_site()=> { let #reason = rejection; return #answer; })
+                let rejection = quote_spanned!(Span::mixed_site()=> rejection);
+                let answer = fallback.call(self.output, &rejection, self.p);
+                quote_spanned!(Span::mixed_site()=> return #answer)
             }
             _ => self.refuse(
                 &quote_spanned!(Span::mixed_site()=> rejection),

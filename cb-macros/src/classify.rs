@@ -190,12 +190,19 @@ pub(crate) fn any(classes: &[Class], error: &TokenStream, p: &TokenStream) -> To
             quote!(#p::Find::<#of, _>::new(#error).#found())
         }
         Class::Pattern { of, pattern } => {
-            let found = quote_spanned!(located(of)=> found_as);
-            quote!(#p::Find::<#of, _>::new(#error).#found(|found| match found {
-                #pattern => true,
-                #[allow(unreachable_patterns)]
-                _ => false,
-            }))
+            let found = quote_spanned!(located(of)=> all);
+            // A loop: a closure in every function costs the compiler more.
+            quote_spanned!(proc_macro2::Span::mixed_site()=> {
+                let mut all = #p::Find::<#of, _>::new(#error).#found();
+                loop {
+                    match all.next() {
+                        ::core::option::Option::None => break false,
+                        ::core::option::Option::Some(#pattern) => break true,
+                        #[allow(unreachable_patterns)]
+                        _ => {}
+                    }
+                }
+            })
         }
         Class::Predicate(function) => {
             let holds = quote_spanned!(located(function)=> holds);

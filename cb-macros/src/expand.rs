@@ -201,6 +201,9 @@ mod tests {
     const ITEM: &str = "#[p] pub(crate) async unsafe fn q<'a, T: R>(&mut self, (s, mut t): (u, v), \
         #[w] _: impl X<Y>, z: &'a mut [u8]) -> Result<impl A + 'a, B<C>> where T: D { #![e] f }";
 
+    const MADE: &str = "fn q<'a>(&'a self, (s, mut t): (u, v), w: String) \
+        -> Pin<Box<dyn Future<Output = Result<x, y>> + Send + 'a>> { a(); Box::pin(async move { b.await }) }";
+
     /// Drops, repeats, or swaps tokens, here and there and within groups.
     fn damage(tokens: TokenStream, dice: &mut impl FnMut(usize) -> usize) -> TokenStream {
         let mut trees: Vec<TokenTree> = tokens.into_iter().collect();
@@ -232,7 +235,8 @@ mod tests {
         let mut accepted = 0;
         for _ in 0..2_000 {
             let arguments = damage(ARGUMENTS.parse().unwrap(), &mut dice);
-            let item = damage(ITEM.parse().unwrap(), &mut dice);
+            let item = [ITEM, MADE][dice(2)];
+            let item = damage(item.parse().unwrap(), &mut dice);
             let expansion = expand(arguments, item.clone()).to_string();
             assert!(!expansion.is_empty() || item.is_empty());
             accepted += usize::from(!expansion.contains("compile_error"));
@@ -241,5 +245,26 @@ mod tests {
             accepted > 100,
             "{accepted} were accepted: the damage is too great to tell"
         );
+    }
+
+    /// As an editor sees it while the user types: what is there stays, so that names complete.
+    #[test]
+    fn a_body_that_does_not_parse_yet_is_kept() {
+        for item in [
+            "fn f(a: u8) -> Reply { let b = a. ; if a }",
+            "async fn f(a: u8) -> Reply { self.client. ; match }",
+            "fn f(a: u8) -> impl Future<Output = Reply> { let b = a. ; async move { b. } }",
+            "fn f(a: u8) -> BoxFuture<'static, Reply> { Box::pin(async move { let b = a. ; }) }",
+        ] {
+            let arguments = quote!(name = "a");
+            let expansion = expand(arguments, item.parse().unwrap()).to_string();
+            assert!(!expansion.contains("compile_error"), "{expansion}");
+            assert!(expansion.contains(". ;"), "{expansion}");
+            let broken = expand(quote!(name = ), item.parse().unwrap()).to_string();
+            assert!(
+                broken.contains("compile_error") && broken.contains(". ;"),
+                "{broken}"
+            );
+        }
     }
 }

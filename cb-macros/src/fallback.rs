@@ -104,8 +104,11 @@ impl<'a> Fallback<'a> {
             )
         };
         let awaited = (self.is_async && !self.early).then(|| quote!(.await));
+        // Not where nothing needs it: each attribute is another thing to compile.
+        let underscored = params.iter().any(|name| name.to_string().starts_with('_'));
+        let allow = underscored.then(|| quote!(#[allow(clippy::used_underscore_binding)]));
         quote_spanned! {Span::mixed_site()=> {
-            #[allow(clippy::used_underscore_binding)]
+            #allow
             let arguments = (#(#params,)*);
             #call #awaited
         }}

@@ -158,7 +158,8 @@ use proc_macro::TokenStream;
 /// | `[A, B]`, `A \| B` | several of these | one of them holds |
 /// | `type(odd_name)` | a type that is not written like one | as for a type |
 ///
-/// `ignore` is asked first.
+/// Of a generic enum write the variant with its arguments, `Reply::<u8>::Busy`, or by an alias; of
+/// `CallError` it goes without. `ignore` is asked first.
 ///
 /// ```
 /// # use cb_runtime::{CallError, circuit_breaker};

@@ -19,62 +19,38 @@ pub(crate) fn site(
         _ => None,
     };
     let name = text("name");
-    let base = match text("base") {
-        Some(base) => quote!(::core::option::Option::Some(#base)),
-        None => quote!(::core::option::Option::None),
-    };
+    let base = text("base").map(|base| quote!(.base(#base)));
     let config = config(args, p);
-    let limit = |name| {
-        let arg = args.get(name);
-        match arg.filter(|arg| !matches!(arg.value.what, What::Off)) {
-            Some(arg) => {
-                let limit = arg.value.expr(arg.key.kind, p);
-                quote!(::core::option::Option::Some(#limit))
-            }
-            None => quote!(::core::option::Option::None),
-        }
+    let limit = |name: &str| {
+        let given = args
+            .get(name)
+            .filter(|arg| !matches!(arg.value.what, What::Off))?;
+        let (setter, limit) = (word(name), given.value.expr(given.key.kind, p));
+        Some(quote!(.#setter(#limit)))
     };
     let (timeout, half_open_timeout) = (limit("timeout"), limit("half_open_timeout"));
-    let on_cancel = match args.choice("on_cancel") {
-        Some(variant) => {
-            let variant = word(variant);
-            quote!(::core::option::Option::Some(#p::OnCancel::#variant))
-        }
-        None => quote!(::core::option::Option::None),
-    };
-    let max_keys = match (args.get("key"), args.get("max_keys")) {
-        (Some(_), Some(max)) => {
+    let on_cancel = args.choice("on_cancel").map(|variant| {
+        let variant = word(variant);
+        quote!(.on_cancel(#p::OnCancel::#variant))
+    });
+    let keyed = args.get("key").map(|_| match args.get("max_keys") {
+        Some(max) => {
             let max = max.value.expr(max.key.kind, p);
-            quote!(::core::option::Option::Some(#max))
+            quote!(.max_keys(#max))
         }
-        (Some(_), None) => quote!(::core::option::Option::Some(#p::check::DEFAULT_MAX_KEYS)),
-        (None, _) => quote!(::core::option::Option::None),
-    };
+        None => quote!(.max_keys(#p::check::DEFAULT_MAX_KEYS)),
+    });
     quote_spanned! {Span::mixed_site()=> {
-        static SITE: #p::Site = #p::Site::new(
-            #name,
-            #base,
-            #config,
-            #p::Place {
-                module: ::core::module_path!(),
-                file: ::core::file!(),
-                line: ::core::line!(),
-            },
-            #p::FunctionSettings {
-                timeout: #timeout,
-                half_open_timeout: #half_open_timeout,
-                on_cancel: #on_cancel,
-                max_keys: #max_keys,
-            },
-        );
-        #runtime::__announce!(SITE);
+        static __SITE: #p::Site = #p::Site::new(#name, ::core::module_path!())
+            #base #config #timeout #half_open_timeout #on_cancel #keyed;
+        #runtime::__announce!(__SITE);
         #limits
-        &SITE
+        &__SITE
     }}
 }
 
 /// What belongs to the breaker rather than to this function, as calls of the builder.
-fn config(args: &Args, p: &TokenStream) -> TokenStream {
+fn config(args: &Args, p: &TokenStream) -> Option<TokenStream> {
     let setters = args.iter().filter_map(|arg| {
         let name = arg.key.name;
         let choices = match name {
@@ -107,7 +83,8 @@ fn config(args: &Args, p: &TokenStream) -> TokenStream {
         let setter = word(name);
         Some(quote!(.#setter(#value)))
     });
-    quote!(#p::Config::new()#(#setters)*)
+    let setters: TokenStream = setters.collect();
+    (!setters.is_empty()).then(|| quote!(.config(#p::Config::new()#setters)))
 }
 
 fn word(name: &str) -> Ident {

@@ -255,9 +255,10 @@ impl Text<'_> {
             }
             self.probe_rules(probes);
         }
-        match self.settings.half_open_max_wait.map(Duration::from_nanos) {
-            Some(limit) if limit < FOREVER => {
-                let rest = Seconds(limit.saturating_sub(now.in_state_for));
+        let ends_in = now.probes.and_then(|probes| probes.ends_in);
+        match ends_in.filter(|rest| *rest < FOREVER) {
+            Some(rest) => {
+                let rest = Seconds(rest);
                 let to = match self.settings.half_open_max_wait_state {
                     MaxWaitState::Decide => "those that have returned decide",
                     MaxWaitState::Open => "it opens",
@@ -267,7 +268,12 @@ impl Text<'_> {
                     "In {rest} at the latest (`half_open_max_wait`) {to}."
                 ));
             }
-            _ => self.say("It waits for them without limit: `half_open_max_wait` is off.".into()),
+            None if self.settings.half_open_max_wait.is_some() => {
+                self.say("It waits for a call to be its first probe.".into())
+            }
+            None => {
+                self.say("It waits for them without limit: `half_open_max_wait` is off.".into())
+            }
         }
         if now.not_permitted > 0 {
             self.say(format!("{} rejected so far.", Calls(now.not_permitted)));
@@ -288,7 +294,7 @@ impl fmt::Display for Calls {
 }
 
 /// A duration as a person reads it: to the millisecond, and no digits for their own sake.
-struct Seconds(Duration);
+pub(crate) struct Seconds(pub(crate) Duration);
 
 impl fmt::Display for Seconds {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -7,6 +7,7 @@ use crate::outcome::OnCancel;
 
 /// Where an annotated function stands. In the order of module and line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
 pub struct Place {
     /// The path of its module.
     pub module: &'static str,
@@ -23,13 +24,13 @@ impl fmt::Display for Place {
 }
 
 /// What belongs to one function rather than to its breaker.
-pub struct FunctionSettings {
+pub(crate) struct FunctionSettings {
     /// The call is dropped when it has run for so long.
-    pub timeout: Option<Duration>,
+    pub(crate) timeout: Option<Duration>,
     /// The same for probes.
-    pub half_open_timeout: Option<Duration>,
+    pub(crate) half_open_timeout: Option<Duration>,
     /// Wins over the breaker's.
-    pub on_cancel: Option<OnCancel>,
+    pub(crate) on_cancel: Option<OnCancel>,
     /// Whether there is a breaker for each value of a key, and of how many at the most.
-    pub max_keys: Option<u32>,
+    pub(crate) max_keys: Option<u32>,
 }

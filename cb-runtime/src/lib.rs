@@ -47,8 +47,11 @@
 //! # Features
 //!
 //! - `macros` (default): the attribute.
-//! - `tokio` (default): `timeout` on async functions, and [`Registry::run_timer`].
+//! - `advise`: what a configuration does at the traffic it is meant for, before production.
+//! - `tokio` (default): `timeout` on async functions, and `Registry::run_timer`.
 
+#[cfg(feature = "advise")]
+pub mod advise;
 #[cfg(all(doc, feature = "macros", feature = "tokio"))]
 pub mod guide;
 pub mod testing;
@@ -84,6 +87,8 @@ mod sync;
 mod timer;
 mod window;
 
+#[cfg(feature = "advise")]
+pub use advise::advise;
 pub use breaker::CircuitBreaker;
 #[cfg(feature = "macros")]
 pub use cb_macros::circuit_breaker;

@@ -2,7 +2,9 @@
 //! its breaker.
 
 use std::collections::HashMap;
+use std::panic::Location;
 use std::sync::Arc;
+use std::time::Duration;
 
 use once_cell::sync::{Lazy, OnceCell};
 
@@ -10,6 +12,10 @@ use crate::breaker::CircuitBreaker;
 use crate::config::Config;
 use crate::function::{FunctionSettings, Place};
 use crate::keys::Keys;
+use crate::outcome::OnCancel;
+
+/// Evaluated once rather than in every static.
+const NOTHING: Config = Config::new();
 
 /// One annotated function.
 pub struct Site {
@@ -25,24 +31,72 @@ pub struct Site {
 }
 
 impl Site {
-    /// For a static inside the function.
+    /// For a static inside the function, with nothing set: only what is written costs the compiler
+    /// anything. File and line are the caller's.
     #[must_use]
-    pub const fn new(
-        name: &'static str,
-        base: Option<&'static str>,
-        config: Config,
-        place: Place,
-        function: FunctionSettings,
-    ) -> Self {
+    #[track_caller]
+    pub const fn new(name: &'static str, module: &'static str) -> Self {
+        let here = Location::caller();
         Self {
             name,
-            base,
-            config,
-            place,
-            function,
+            base: None,
+            config: NOTHING,
+            place: Place {
+                module,
+                line: here.line(),
+                file: here.file(),
+            },
+            function: FunctionSettings {
+                timeout: None,
+                half_open_timeout: None,
+                on_cancel: None,
+                max_keys: None,
+            },
             breaker: OnceCell::new(),
             keys: OnceCell::new(),
         }
+    }
+
+    /// The template that the breaker starts from.
+    #[must_use]
+    pub const fn base(mut self, base: &'static str) -> Self {
+        self.base = Some(base);
+        self
+    }
+
+    /// What belongs to the breaker.
+    #[must_use]
+    pub const fn config(mut self, config: Config) -> Self {
+        self.config = config;
+        self
+    }
+
+    /// After how long a call is dropped.
+    #[must_use]
+    pub const fn timeout(mut self, timeout: Duration) -> Self {
+        self.function.timeout = Some(timeout);
+        self
+    }
+
+    /// After how long a probe is dropped.
+    #[must_use]
+    pub const fn half_open_timeout(mut self, timeout: Duration) -> Self {
+        self.function.half_open_timeout = Some(timeout);
+        self
+    }
+
+    /// What becomes of dropped calls of this function.
+    #[must_use]
+    pub const fn on_cancel(mut self, on_cancel: OnCancel) -> Self {
+        self.function.on_cancel = Some(on_cancel);
+        self
+    }
+
+    /// A breaker for each key, of so many.
+    #[must_use]
+    pub const fn max_keys(mut self, max_keys: u32) -> Self {
+        self.function.max_keys = Some(max_keys);
+        self
     }
 
     /// The breaker in the global registry, once it is known.

@@ -89,4 +89,6 @@ pub struct Probes {
     pub good_in_a_row: u32,
     /// The rest of the pause before the first probe.
     pub pause: Option<Duration>,
+    /// How long until the stay ends by `half_open_max_wait`, if that has begun to count.
+    pub ends_in: Option<Duration>,
 }

@@ -95,6 +95,8 @@ pub struct Naive {
     streak: Vec<bool>,
     /// Permits of this HALF_OPEN stay, without those given back.
     permits: u64,
+    /// When the first of those was given out.
+    first_permit: Option<u64>,
     told_in_stay: Vec<Told>,
     /// Everything told so far.
     pub told: Vec<Told>,
@@ -118,6 +120,7 @@ impl Naive {
             late: 0,
             streak: Vec::new(),
             permits: 0,
+            first_permit: None,
             told_in_stay: Vec::new(),
             told: Vec::new(),
             calls: HashMap::new(),
@@ -210,6 +213,7 @@ impl Naive {
         }
         if self.state == HalfOpen {
             self.permits += 1;
+            self.first_permit.get_or_insert(now);
         }
         self.calls.insert(
             call,
@@ -245,6 +249,9 @@ impl Naive {
             _ => {
                 // Nothing to record: another call may probe.
                 self.permits = self.permits.saturating_sub(1);
+                if self.permits == 0 {
+                    self.first_permit = None;
+                }
                 return;
             }
         };
@@ -307,10 +314,15 @@ impl Naive {
                 Open if self.settings.auto_half_open => (HalfOpen, self.deadline),
                 HalfOpen => {
                     let limit = self.settings.half_open_max_wait;
-                    (
-                        self.at_limit(),
-                        limit.and_then(|limit| self.entered.checked_add(limit)),
-                    )
+                    // Without a probe there is nothing to decide on.
+                    let from = match self.settings.at_limit {
+                        AtLimit::Decide => self.first_permit,
+                        _ => Some(self.entered),
+                    };
+                    let end = limit
+                        .zip(from)
+                        .and_then(|(limit, from)| from.checked_add(limit));
+                    (self.at_limit(), end)
                 }
                 _ => return,
             };
@@ -385,6 +397,7 @@ impl Naive {
         self.stay += 1;
         self.entered = at;
         self.permits = 0;
+        self.first_permit = None;
         self.streak.clear();
         self.told_in_stay.clear();
         if from != to {

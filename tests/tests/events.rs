@@ -281,7 +281,10 @@ fn transitions_say_why_with_figures() {
 /// What falls due while nobody looks is told with the time at which it was due.
 #[test]
 fn a_late_look_tells_when_it_happened() {
-    let config = small().auto_half_open(true).half_open_max_wait(s(30));
+    let config = small()
+        .auto_half_open(true)
+        .half_open_max_wait(s(30))
+        .half_open_max_wait_state(MaxWaitState::Open);
     let bench = Bench::new(&config);
     bench.fail(2);
     let log = bench.log(Interest::TRANSITIONS);

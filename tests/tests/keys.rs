@@ -120,8 +120,7 @@ fn what_protects_is_in_use_or_was_called_lately_stays() {
     assert_eq!(state(&scope, "new"), Some(State::Closed));
     assert_eq!(state(&scope, "lately"), None);
     assert_eq!(state(&scope, "open"), Some(State::Open));
-    // Its longest stay ended without a probe.
-    assert_eq!(state(&scope, "half-open"), Some(State::Open));
+    assert_eq!(state(&scope, "half-open"), Some(State::HalfOpen));
     assert_eq!(state(&scope, "forced"), Some(State::ForcedOpen));
 }
 

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use cb_runtime::testing::{Scope, TestClock};
 use cb_runtime::{
-    CallError, Cause, CircuitBreaker, Config, EventKind, Interest, Reason, Registry, State, Window,
-    circuit_breaker,
+    CallError, Cause, CircuitBreaker, Config, EventKind, Interest, MaxWaitState, Reason, Registry,
+    State, Window, circuit_breaker,
 };
 
 type Error = CallError<&'static str>;
@@ -442,7 +442,8 @@ fn skipped_rounds_reach_the_longest_wait() {
         .auto_half_open(true)
         .half_open_attempts(1000)
         .wait_max(s(600))
-        .half_open_max_wait(s(20));
+        .half_open_max_wait(s(20))
+        .half_open_max_wait_state(MaxWaitState::Open);
     let breaker = Registry::with_clock(&clock)
         .create("stock", &config)
         .unwrap();
@@ -455,6 +456,32 @@ fn skipped_rounds_reach_the_longest_wait() {
     assert_eq!(breaker.snapshot().wait, Some(s(600)));
     clock.advance(s(620) * 1_000_000);
     assert_eq!(breaker.snapshot().attempt, 1_001_001);
+}
+
+/// Calls that come just when an idle stay would end must not find it ended each time.
+#[test]
+fn a_stay_in_which_nobody_asks_goes_on_until_somebody_does() {
+    for every in [s(40), s(41), s(3600)] {
+        let clock = TestClock::new();
+        let config = Config::new().window(Window::Calls(1)).auto_half_open(true);
+        let breaker = Registry::with_clock(&clock)
+            .create("stock", &config)
+            .unwrap();
+        let _ = breaker.call(|| Err::<(), _>("down"));
+        let mut calls = 0;
+        while breaker.state() != State::Closed {
+            clock.advance(every);
+            assert!(breaker.call(|| Ok::<_, ()>(())).is_ok(), "every {every:?}");
+            calls += 1;
+        }
+        assert_eq!(calls, 1);
+        // Probes that hang end it all the same.
+        breaker.open().unwrap();
+        clock.advance(every);
+        let _hanging = breaker.try_acquire().unwrap();
+        clock.advance(s(30));
+        assert_eq!(breaker.state(), State::Open);
+    }
 }
 
 #[test]

@@ -5,10 +5,13 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use cb_runtime::testing::{Scope, TestClock};
-use cb_runtime::{Config, EventKind, Interest, Registry, State, Window, registry};
+use cb_runtime::{Config, EventKind, Interest, MaxWaitState, Registry, State, Window, registry};
 
 fn open_soon() -> Config {
-    Config::new().window(Window::Calls(1)).auto_half_open(true)
+    Config::new()
+        .window(Window::Calls(1))
+        .auto_half_open(true)
+        .half_open_max_wait_state(MaxWaitState::Open)
 }
 
 /// Whether this code runs in a registry that has the breaker.

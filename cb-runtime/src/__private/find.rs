@@ -47,15 +47,15 @@ impl<'a, X, E> Deref for Along<'a, X, E> {
     }
 }
 
-impl<X> Find<'_, X, X> {
+impl<'a, X> Find<'a, X, X> {
     /// It is one.
     pub fn found(&self) -> bool {
         true
     }
 
-    /// It is one; is it such a one?
-    pub fn found_as(&self, is: impl Fn(&X) -> bool) -> bool {
-        is(self.0.0.0.0)
+    /// That one.
+    pub fn all(&self) -> One<'a, X> {
+        One(Some(self.0.0.0.0))
     }
 }
 
@@ -89,27 +89,27 @@ impl AsError for dyn Error + Send + Sync + 'static {
     }
 }
 
-impl<X: Error + 'static, E: Deref<Target: AsError>> Behind<'_, X, E> {
+impl<'a, X: Error + 'static, E: Deref<Target: AsError>> Behind<'a, X, E> {
     /// Behind the reference or along its sources.
     pub fn found(&self) -> bool {
-        self.found_as(|_| true)
+        self.all().next().is_some()
     }
 
-    /// Such a one, likewise.
-    pub fn found_as(&self, is: impl Fn(&X) -> bool) -> bool {
-        along(self.0.0.0.as_error(), is)
+    /// All of them, likewise.
+    pub fn all(&self) -> Chain<'a, X> {
+        Chain::from(self.0.0.0.as_error())
     }
 }
 
-impl<X: Error + 'static, E: Error + 'static> Along<'_, X, E> {
+impl<'a, X: Error + 'static, E: Error + 'static> Along<'a, X, E> {
     /// Along the sources.
     pub fn found(&self) -> bool {
-        self.found_as(|_| true)
+        self.all().next().is_some()
     }
 
-    /// Such a one, along the sources.
-    pub fn found_as(&self, is: impl Fn(&X) -> bool) -> bool {
-        along(self.0.0, is)
+    /// All of them, likewise.
+    pub fn all(&self) -> Chain<'a, X> {
+        Chain::from(self.0.0)
     }
 }
 
@@ -133,20 +133,57 @@ impl<X, E> Never<'_, X, E> {
     {
         false
     }
+}
 
+impl<'a, X, E> Never<'a, X, E> {
     /// Refused.
-    pub fn found_as(&self, _: impl Fn(&X) -> bool) -> bool
+    pub fn all(&self) -> One<'a, X>
     where
         E: Holds<X>,
     {
-        false
+        One(None)
     }
 }
 
-fn along<X: Error + 'static>(start: &(dyn Error + 'static), is: impl Fn(&X) -> bool) -> bool {
-    std::iter::successors(Some(start), |&error| error.source())
-        .take(LONGEST_CHAIN)
-        .any(|error| error.downcast_ref().is_some_and(&is))
+/// The error itself.
+pub struct One<'a, X>(Option<&'a X>);
+
+impl<'a, X> One<'a, X> {
+    /// It, then nothing.
+    #[allow(clippy::should_implement_trait)] // a trait's method costs the compiler more
+    pub fn next(&mut self) -> Option<&'a X> {
+        self.0.take()
+    }
+}
+
+/// What is left of a chain of sources.
+pub struct Chain<'a, X> {
+    rest: Option<&'a (dyn Error + 'static)>,
+    left: usize,
+    of: PhantomData<fn() -> X>,
+}
+
+impl<'a, X: Error + 'static> Chain<'a, X> {
+    fn from(start: &'a (dyn Error + 'static)) -> Self {
+        Self {
+            rest: Some(start),
+            left: LONGEST_CHAIN,
+            of: PhantomData,
+        }
+    }
+
+    /// The next `X` along it.
+    #[allow(clippy::should_implement_trait)] // likewise
+    pub fn next(&mut self) -> Option<&'a X> {
+        while self.left > 0 {
+            let error = self.rest?;
+            (self.rest, self.left) = (error.source(), self.left - 1);
+            if let Some(found) = error.downcast_ref() {
+                return Some(found);
+            }
+        }
+        None
+    }
 }
 
 /// Asks a predicate. A closure's parameter gets its type from here.

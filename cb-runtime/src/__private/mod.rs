@@ -20,7 +20,6 @@ pub use crate::clock::Sleep;
 pub use crate::config::limits as check;
 pub use crate::config::{Config, MaxWaitState, Mode, Window};
 pub use crate::enter::Key;
-pub use crate::function::{FunctionSettings, Place};
 pub use crate::outcome::{OnCancel, Outcome};
 pub use crate::site::{Announced, Site};
 

@@ -310,7 +310,7 @@ impl Inner {
             self.settle(&mut stay, self.clock.now());
             let in_its_stay = self.word() == word;
             if in_its_stay {
-                stay.probes.issued = stay.probes.issued.saturating_sub(1);
+                stay.probes.give_back();
             }
             in_its_stay
         };

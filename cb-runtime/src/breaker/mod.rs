@@ -168,7 +168,8 @@ impl CircuitBreaker {
     }
 
     /// Whether a call made now would be permitted. Takes no permit and changes nothing but what
-    /// [`state`](Self::state) does.
+    /// [`state`](Self::state) does. With `count_running`, a call that this allows may yet be the one
+    /// at which hanging calls are judged, and be rejected.
     #[must_use]
     pub fn would_permit(&self) -> bool {
         match self.state() {

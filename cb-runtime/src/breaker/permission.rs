@@ -171,7 +171,7 @@ impl Inner {
         let word = self.word();
         let free = word.state() == State::HalfOpen && self.has_room(stay);
         free.then(|| {
-            stay.probes.issued += 1;
+            stay.probes.issue(self.clock.now());
             self.ticket(word)
         })
     }

@@ -68,6 +68,9 @@ impl Inner {
                 returned: stay.probes.returned.counts.total,
                 deciding: policy::deciding(settings),
                 good_in_a_row: stay.probes.returned.good_in_a_row,
+                ends_in: self
+                    .due(stay)
+                    .map(|due| Duration::from_nanos(due.saturating_sub(now))),
                 pause: self.rest_of_pause(stay, now).map(Duration::from_nanos),
             }),
             late: totals.late,

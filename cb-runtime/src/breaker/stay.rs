@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use crate::clock::{Nanos, nanos};
-use crate::config::{Mode, Settings};
+use crate::config::{MaxWaitState, Mode, Settings};
 use crate::event::{Cause, EventKind};
 use crate::outcome::Mark;
 use crate::policy::{self, Next, ProbeCounts};
@@ -62,6 +62,8 @@ pub(crate) struct Probes {
     /// Permits given out and not given back; a probe that returned keeps its permit.
     pub(crate) issued: u32,
     pub(crate) returned: ProbeCounts,
+    /// When the first of those that count was admitted.
+    first: Option<Nanos>,
     /// The failed ones and when they returned, with `half_open_failure_window`.
     failed: VecDeque<(Nanos, Mark)>,
 }
@@ -69,6 +71,20 @@ pub(crate) struct Probes {
 impl Probes {
     pub(crate) fn in_flight(&self) -> u32 {
         self.issued.saturating_sub(self.returned.counts.total)
+    }
+
+    /// Gives a permit out.
+    pub(crate) fn issue(&mut self, now: Nanos) {
+        self.issued += 1;
+        self.first.get_or_insert(now);
+    }
+
+    /// Takes a permit back whose probe says nothing.
+    pub(crate) fn give_back(&mut self) {
+        self.issued = self.issued.saturating_sub(1);
+        if self.issued == 0 {
+            self.first = None;
+        }
     }
 
     /// Records one; `window` is how long its failure is remembered.
@@ -87,7 +103,7 @@ impl Probes {
             }
             self.failed.pop_front();
             self.returned.forget(mark);
-            self.issued = self.issued.saturating_sub(1);
+            self.give_back();
         }
     }
 }
@@ -312,16 +328,26 @@ impl Inner {
             State::Open if self.settings.auto_half_open => word
                 .deadline()
                 .map(|deadline| self.birth.saturating_add(deadline)),
-            State::HalfOpen => self
-                .settings
-                .half_open_max_wait
-                .and_then(|limit| stay.entered.checked_add(limit))
-                .filter(|due| *due != Nanos::MAX),
+            State::HalfOpen => self.end_of_half_open(stay).filter(|due| *due != Nanos::MAX),
             State::Closed | State::MetricsOnly => match self.warm_at() {
                 0 | Nanos::MAX => None,
                 due => Some(due),
             },
             State::Open | State::ForcedOpen | State::Disabled => None,
+        }
+    }
+
+    /// When the longest HALF_OPEN stay is over. Where the probes decide then, it is counted from the
+    /// first one, with the pause before it: a stay in which nobody has asked has learnt nothing, and
+    /// ending it could keep in step with calls that come rarely, so that none were ever admitted.
+    fn end_of_half_open(&self, stay: &Stay) -> Option<Nanos> {
+        let limit = self.settings.half_open_max_wait?;
+        match self.settings.half_open_max_wait_state {
+            MaxWaitState::Open | MaxWaitState::Closed => stay.entered.checked_add(limit),
+            MaxWaitState::Decide => {
+                let pause = self.settings.half_open_delay.unwrap_or_default();
+                stay.probes.first?.checked_add(limit.saturating_sub(pause))
+            }
         }
     }
 
@@ -347,16 +373,14 @@ impl Inner {
                 break;
             }
             let next = policy::next_wait(&self.settings, stay.wait);
-            let settled = self
-                .settings
-                .half_open_attempts
-                .is_none_or(|stays| stay.failed_stays >= stays);
-            // A wait that no longer changes makes all the rounds alike, but for the random part.
-            let passed = if next == stay.wait && settled {
-                past
-            } else {
-                1
+            // Rounds are alike, but for the random part, while the wait does not grow and the number
+            // of failed stays makes no difference.
+            let alike = match self.settings.half_open_attempts {
+                _ if next != stay.wait => 1,
+                Some(stays) if stay.failed_stays < stays => u64::from(stays - stay.failed_stays),
+                _ => past,
             };
+            let passed = past.min(alike);
             stay.entered += round * passed;
             stay.attempt += passed;
             let failed = u32::try_from(passed).unwrap_or(u32::MAX);

@@ -42,8 +42,8 @@ pub enum Mode {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum MaxWaitState {
-    /// CLOSED if at least one probe returned and no rate over those that returned is reached,
-    /// else OPEN.
+    /// CLOSED if at least one probe returned and no rate over those that returned is reached, else
+    /// OPEN. Nothing is decided while there has been no probe.
     #[default]
     Decide,
     /// OPEN.
@@ -268,7 +268,7 @@ impl Config {
         /// Opens when this percentage of the window's calls was slow, or more. Needs `slow`.
         slow_rate: f64;
         /// Calls that are still running past `slow` count as slow at once, so that a hang is seen
-        /// while it hangs, to within a sixteenth of `slow`. Needs `slow`.
+        /// while it hangs, to within a sixteenth of `slow`, or 1 ms. Needs `slow`.
         count_running: bool;
         /// What becomes of calls that are dropped before they end.
         on_cancel: OnCancel;
@@ -335,7 +335,8 @@ impl Config {
         half_open_failure_window: Duration, half_open_failure_window_off;
         /// After so many failed HALF_OPEN stays in a row every wait is `wait_max`.
         half_open_attempts: u32, half_open_attempts_off;
-        /// The longest HALF_OPEN stay.
+        /// The longest HALF_OPEN stay. With [`MaxWaitState::Decide`] it is counted from the first
+        /// probe: a stay in which nobody asks goes on until somebody does.
         half_open_max_wait: Duration, half_open_max_wait_off;
     }
 

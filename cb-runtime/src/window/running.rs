@@ -1,6 +1,6 @@
 //! The calls that are still running, by when they began, so that a hang is seen while it hangs.
 //!
-//! A ring of buckets, each a sixteenth of `slow` long, counts the running calls by the time at which
+//! A ring of buckets, each a sixteenth of `slow` long but at least 1 ms, counts the running calls by the time at which
 //! they began. What a bucket still holds when its turn comes again has been running for longer than
 //! `slow`: it moves to a pool. Buckets are numbered as those of a time window are, so that calls of
 //! an earlier stay never count in a later one. Beginning and ending a call is one exchange each.
@@ -11,6 +11,8 @@ use crate::sync::{AtomicU64, Ordering};
 const PARTS: u64 = 16;
 /// One for each part of `slow`, one that is being filled, one to spare.
 const BUCKETS: usize = 18;
+/// A millisecond, so that the numbers of the buckets last for decades.
+const SHORTEST: Nanos = 1_000_000;
 const COUNT_BITS: u32 = 24;
 const COUNT_MASK: u64 = (1 << COUNT_BITS) - 1;
 const NUMBER_MASK: u64 = (1 << (64 - COUNT_BITS)) - 1;
@@ -46,7 +48,7 @@ fn ahead(a: u64, b: u64) -> bool {
 
 impl Running {
     pub(crate) fn new(slow: Nanos, birth: Nanos) -> Self {
-        let length = slow.div_ceil(PARTS).max(1);
+        let length = slow.div_ceil(PARTS).max(SHORTEST);
         Self {
             length,
             first: birth / length,
@@ -211,7 +213,8 @@ impl Running {
 mod tests {
     use super::*;
 
-    const SLOW: Nanos = 1600;
+    const MS: Nanos = 1_000_000;
+    const SLOW: Nanos = 1600 * MS;
 
     fn overdue(running: &Running, now: Nanos) -> u32 {
         running.now(1, now, SLOW).overdue
@@ -220,21 +223,21 @@ mod tests {
     #[test]
     fn overdue_within_a_sixteenth() {
         let running = Running::new(SLOW, 0);
-        running.begin(1, 50);
-        assert_eq!(overdue(&running, 50 + SLOW), 0);
-        assert_eq!(overdue(&running, 50 + SLOW + 100), 1);
-        running.end(1, 50);
-        assert_eq!(running.now(1, 9999, SLOW), InFlight::default());
+        running.begin(1, 50 * MS);
+        assert_eq!(overdue(&running, 50 * MS + SLOW), 0);
+        assert_eq!(overdue(&running, 150 * MS + SLOW), 1);
+        running.end(1, 50 * MS);
+        assert_eq!(running.now(1, 9999 * MS, SLOW), InFlight::default());
     }
 
     #[test]
     fn equals_a_recount_whatever_hangs_for_however_long() {
-        for birth in [0, 12_345_678] {
+        for birth in [0, 12_345_678 * MS] {
             let running = Running::new(SLOW, birth);
             let mut calls: Vec<Nanos> = Vec::new();
             let mut now = birth;
             for i in 0..5_000_u64 {
-                now += [0, 7, 90, 100, 333, 1700, 50_000][usize::try_from(i * i % 7).unwrap()];
+                now += MS * [0, 7, 90, 100, 333, 1700, 50_000][usize::try_from(i * i % 7).unwrap()];
                 if i * 7 % 5 < 3 || calls.is_empty() {
                     running.begin(1, now);
                     calls.push(now);
@@ -246,7 +249,7 @@ mod tests {
                 assert_eq!(found.calls as usize, calls.len(), "step {i}");
                 let surely = calls
                     .iter()
-                    .filter(|began| now - **began >= SLOW + 100)
+                    .filter(|began| now - **began >= SLOW + 100 * MS)
                     .count();
                 let at_most = calls.iter().filter(|began| now - **began >= SLOW).count();
                 let overdue = found.overdue as usize;
@@ -262,20 +265,20 @@ mod tests {
     fn calls_of_an_earlier_stay_do_not_count() {
         let running = Running::new(SLOW, 0);
         for start in 0..20 {
-            running.begin(1, start * 100);
+            running.begin(1, start * 100 * MS);
         }
-        running.begin_stay(2, 2_000);
-        assert_eq!(running.now(2, 2_000, SLOW), InFlight::default());
-        running.begin(2, 5_000);
+        running.begin_stay(2, 2_000 * MS);
+        assert_eq!(running.now(2, 2_000 * MS, SLOW), InFlight::default());
+        running.begin(2, 5_000 * MS);
         running.end(1, 0);
-        running.end(1, 1_900);
-        let found = running.now(2, 5_000 + SLOW + 100, SLOW);
+        running.end(1, 1_900 * MS);
+        let found = running.now(2, 5_000 * MS + SLOW + 100 * MS, SLOW);
         assert_eq!((found.calls, found.overdue), (1, 1));
-        assert_eq!(found.oldest, Some(5_000));
+        assert_eq!(found.oldest, Some(5_000 * MS));
         for start in 0..40 {
-            running.begin(2, 5_000 + start * 100);
+            running.begin(2, (5_000 + start * 100) * MS);
         }
-        assert_eq!(running.now(2, 9_000, SLOW).calls, 41);
+        assert_eq!(running.now(2, 9_000 * MS, SLOW).calls, 41);
     }
 
     #[test]
@@ -288,7 +291,7 @@ mod tests {
                 threads.spawn(|| {
                     let mut calls = std::collections::VecDeque::new();
                     for i in 0..20_000_u64 {
-                        let now = clock.fetch_add(i % 40, Ordering::SeqCst);
+                        let now = clock.fetch_add(i % 40 * MS, Ordering::SeqCst);
                         running.begin(1, now);
                         calls.push_back(now);
                         if calls.len() > 50 {

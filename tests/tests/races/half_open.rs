@@ -194,7 +194,8 @@ fn what_is_due_happens_once() {
         &config()
             .half_open_calls(1)
             .auto_half_open(true)
-            .half_open_max_wait(s(7)),
+            .half_open_max_wait(s(7))
+            .half_open_max_wait_state(cb_runtime::MaxWaitState::Open),
     );
     let log = bench.log(Interest::TRANSITIONS);
     rounds(

@@ -5,9 +5,9 @@ use std::fmt;
 use std::future::Future;
 
 use cb_runtime::testing::Scope;
-use cb_runtime::{CallNotPermitted, circuit_breaker};
+use cb_runtime::{CallError, CallNotPermitted, circuit_breaker};
 
-use crate::{Answer, ApiError, BusinessError, now};
+use crate::{Answer, ApiError, Bare, BusinessError, now};
 
 type BoxError = Box<dyn Error + Send + Sync>;
 
@@ -312,4 +312,23 @@ fn a_predicate_that_panics_is_a_failure() {
         std::panic::catch_unwind(|| now(predicate_panics())).unwrap_err();
     });
     assert_eq!(found, (1, 1, 0));
+}
+
+#[circuit_breaker(name = "classes.call_error", ignore = [CallError::Failed(Bare(7)), CallError::NotPermitted])]
+fn call_error(error: CallError<Bare>) -> Result<u32, CallError<Bare>> {
+    Err(error)
+}
+
+#[test]
+fn variants_of_the_generic_call_error() {
+    let found = figures("classes.call_error", || {
+        for error in [
+            CallError::Failed(Bare(7)),
+            CallError::Failed(Bare(8)),
+            CallError::FailedValue,
+        ] {
+            call_error(error).unwrap_err();
+        }
+    });
+    assert_eq!(found, (2, 2, 1));
 }
