@@ -205,6 +205,25 @@ fn warm_up_records_and_does_not_judge() {
 }
 
 #[test]
+fn an_outcome_of_the_warm_up_that_comes_after_it_opens_nothing() {
+    let clock = TestClock::new();
+    let config = Config::new()
+        .window(Window::Calls(4))
+        .min_calls(1)
+        .warmup(s(1));
+    let breaker = Registry::with_clock(&clock)
+        .create("stock", &config)
+        .unwrap();
+    let early: Vec<_> = (0..3).map(|_| breaker.try_acquire().unwrap()).collect();
+    clock.advance(s(1));
+    for permit in early {
+        permit.failure();
+    }
+    let now = breaker.snapshot();
+    assert_eq!((now.state, now.calls, now.late), (State::Closed, 0, 3));
+}
+
+#[test]
 fn the_call_that_ends_the_warm_up_is_judged_already() {
     let clock = TestClock::new();
     let config = Config::new()

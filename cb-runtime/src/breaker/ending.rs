@@ -133,6 +133,10 @@ impl Inner {
 
     #[inline]
     fn record(&self, ticket: Ticket, ended: Ended) -> Option<u64> {
+        if let Some(warmup) = self.settings.warmup {
+            // It may have ended since anybody looked.
+            self.warm_up(self.time(ended.now), warmup);
+        }
         if self.word() != ticket.word {
             self.late();
             return None;

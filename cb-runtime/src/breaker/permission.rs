@@ -126,7 +126,7 @@ impl Inner {
     }
 
     /// Begins the warm-up at the first call, and ends it in time.
-    fn warm_up(&self, now: Nanos, warmup: Nanos) {
+    pub(super) fn warm_up(&self, now: Nanos, warmup: Nanos) {
         let warm_at = self.warm_at();
         if warm_at == 0 {
             let end = now.saturating_add(warmup).max(1);
