@@ -33,7 +33,8 @@
 //! # How exact it is
 //!
 //! Every call is simulated, unless that would be hundreds of thousands: then it is one in
-//! [`Advice::sampling`], and the figures are upper bounds. That an outage never opens the breaker
+//! [`Advice::sampling`], and the figures are upper bounds; beyond some millions of calls in a window,
+//! what is left of them may be too few for a large `min_calls`. That an outage never opens the breaker
 //! means not within [`Course::simulated`]: twice the time in which the window has come to hold
 //! nothing but the outage, at most a week.
 
@@ -152,7 +153,7 @@ pub struct Change {
 /// Plays each kind of outage on a breaker with this configuration, on top of the built-in
 /// defaults, and says what comes of it.
 ///
-/// Takes some milliseconds for ordinary traffic, and a few seconds at the most.
+/// Takes some milliseconds for ordinary traffic, and seconds at extreme rates.
 ///
 /// # Errors
 ///

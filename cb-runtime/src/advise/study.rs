@@ -11,7 +11,7 @@ use crate::error::ConfigError;
 /// So many calls are simulated one by one; of more than that, only some are.
 const MANY_CALLS: f64 = 100_000.0;
 /// More than this are never simulated, even if a limit may then not be reached.
-const TOO_MANY_CALLS: f64 = 2_000_000.0;
+const TOO_MANY_CALLS: f64 = 1_000_000.0;
 /// Events in all the simulations that look for the worst moment to heal, or that make a fleet.
 const EFFORT: u64 = 500_000;
 /// At so many moments the downstream heals, if there are more to choose from.
@@ -54,13 +54,15 @@ impl<'a> Study<'a> {
         let calls = admitted * (warmup + window + longest);
         let failures = self.settings.failure_count.unwrap_or(0);
         let needed = f64::from(self.settings.min_calls.max(failures));
-        // What is simulated can still be twice as many as are needed.
+        // What is simulated can still be twice as many as are needed, and takes at most a second
+        // more to come to as many as a limit counts.
         let most = if window > 0.0 {
             let ended = self.admitted(self.longest_call()) * window;
             places.min(ended / (2.0 * needed))
         } else {
             places
         };
+        let most = most.min(self.rate / f64::from(self.calls()));
         let sampling = (calls / MANY_CALLS).min(most);
         let sampling = sampling.max(calls / TOO_MANY_CALLS).max(1.0).floor();
         self.sampling = sampling as u64;
@@ -234,7 +236,7 @@ impl<'a> Study<'a> {
         // What happens depends on the healing only by the calls that come before it, so the worst
         // moment is right after one.
         let moments = moments(&sick);
-        let tries = (EFFORT / sick.events.max(1)).max(4);
+        let tries = (EFFORT / sick.events.max(1)).max(2);
         let tries = usize::try_from(tries).map_or(MOMENTS, |tries| tries.min(MOMENTS));
         let mut worst: Option<(Nanos, Nanos, Run)> = None;
         let mut stays_open = false;
@@ -295,7 +297,7 @@ impl<'a> Study<'a> {
         // After some rounds, and not in the middle of one.
         scene.heals = sick.openings().last().map(|shift| shift.at + 1);
         let instances = self.traffic.instances;
-        let affordable = (EFFORT / (scene.effort / 4).max(1)).max(4);
+        let affordable = (EFFORT / (scene.effort / 4).max(1)).max(1);
         let simulated = u32::try_from(affordable)
             .unwrap_or(FLEET)
             .min(FLEET)
