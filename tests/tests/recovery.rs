@@ -7,8 +7,7 @@ use std::time::Duration;
 
 use cb_runtime::testing::{Scope, TestClock};
 use cb_runtime::{
-    CallError, Cause, CircuitBreaker, Config, EventKind, Interest, MaxWaitState, Reason, Registry,
-    State, Window, circuit_breaker,
+    CallError, Cause, CircuitBreaker, EventKind, Interest, Reason, State, circuit_breaker,
 };
 
 type Error = CallError<&'static str>;
@@ -420,71 +419,6 @@ fn jitter_spreads_the_waits_and_is_the_same_in_every_scope() {
 }
 
 #[test]
-fn on_the_systems_clock_instances_do_not_wait_alike() {
-    let config = Config::new().wait_jitter(50.0);
-    let mut waits: Vec<_> = (0..20)
-        .map(|_| {
-            let breaker = Registry::new().create("stock", &config).unwrap();
-            breaker.open().unwrap();
-            breaker.snapshot().wait.unwrap()
-        })
-        .collect();
-    waits.dedup();
-    assert!(waits.len() > 10, "{waits:?}");
-}
-
-/// Rounds that nobody saw count as failed stays too, and what is skipped ends where it would have.
-#[test]
-fn skipped_rounds_reach_the_longest_wait() {
-    let clock = TestClock::new();
-    let config = Config::new()
-        .window(Window::Calls(1))
-        .auto_half_open(true)
-        .half_open_attempts(1000)
-        .wait_max(s(600))
-        .half_open_max_wait(s(20))
-        .half_open_max_wait_state(MaxWaitState::Open);
-    let breaker = Registry::with_clock(&clock)
-        .create("stock", &config)
-        .unwrap();
-    breaker.open().unwrap();
-    // 999 rounds of 30 s, and one stay that ends in the wait of 600 s.
-    clock.advance(s(30) * 999 + s(29));
-    assert_eq!(breaker.snapshot().attempt, 1000);
-    assert_eq!(breaker.state(), State::HalfOpen);
-    clock.advance(s(1));
-    assert_eq!(breaker.snapshot().wait, Some(s(600)));
-    clock.advance(s(620) * 1_000_000);
-    assert_eq!(breaker.snapshot().attempt, 1_001_001);
-}
-
-/// Calls that come just when an idle stay would end must not find it ended each time.
-#[test]
-fn a_stay_in_which_nobody_asks_goes_on_until_somebody_does() {
-    for every in [s(40), s(41), s(3600)] {
-        let clock = TestClock::new();
-        let config = Config::new().window(Window::Calls(1)).auto_half_open(true);
-        let breaker = Registry::with_clock(&clock)
-            .create("stock", &config)
-            .unwrap();
-        let _ = breaker.call(|| Err::<(), _>("down"));
-        let mut calls = 0;
-        while breaker.state() != State::Closed {
-            clock.advance(every);
-            assert!(breaker.call(|| Ok::<_, ()>(())).is_ok(), "every {every:?}");
-            calls += 1;
-        }
-        assert_eq!(calls, 1);
-        // Probes that hang end it all the same.
-        breaker.open().unwrap();
-        clock.advance(every);
-        let _hanging = breaker.try_acquire().unwrap();
-        clock.advance(s(30));
-        assert_eq!(breaker.state(), State::Open);
-    }
-}
-
-#[test]
 fn causes_carry_the_figures_of_the_rule() {
     let rig = Rig::new("failures", failures);
     let heard = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
@@ -503,70 +437,5 @@ fn causes_carry_the_figures_of_the_rule() {
             failed: 1,
             limit: 1
         })
-    );
-}
-
-#[test]
-fn contradictions_name_the_setting_to_change() {
-    let refused = |config: Config| config.validate().unwrap_err().field();
-    let two = Config::new().half_open_calls(2).half_open_max_wait(s(5));
-    assert_eq!(
-        refused(two.clone().half_open_concurrency(3)),
-        "half_open_concurrency"
-    );
-    assert_eq!(
-        refused(two.clone().half_open_delay(s(5))),
-        "half_open_delay"
-    );
-    assert_eq!(
-        refused(two.clone().half_open_successes(3)),
-        "half_open_successes"
-    );
-    assert_eq!(
-        refused(two.clone().half_open_failures(3)),
-        "half_open_failures"
-    );
-    let both = two
-        .clone()
-        .half_open_successes(1)
-        .half_open_success_rate(50.0);
-    assert_eq!(refused(both), "half_open_success_rate");
-    let both = two
-        .clone()
-        .half_open_failures(1)
-        .half_open_failure_rate(50.0);
-    assert_eq!(refused(both), "half_open_failure_rate");
-    let both = two
-        .clone()
-        .half_open_success_rate(50.0)
-        .half_open_failure_rate(50.0);
-    assert_eq!(refused(both), "half_open_failure_rate");
-    assert_eq!(
-        refused(two.clone().half_open_failure_window(s(1))),
-        "half_open_failure_window"
-    );
-    assert_eq!(refused(two.clone().half_open_slow(s(1))), "half_open_slow");
-    assert_eq!(
-        refused(two.clone().slow(s(1)).half_open_slow(s(2))),
-        "half_open_slow"
-    );
-    assert_eq!(
-        refused(two.clone().half_open_attempts(1)),
-        "half_open_attempts"
-    );
-    assert_eq!(
-        refused(two.clone().wait_by_failure_rate(true)),
-        "wait_by_failure_rate"
-    );
-    assert_eq!(refused(two.clone().wait_jitter(101.0)), "wait_jitter");
-    assert_eq!(
-        refused(two.clone().wait_recover(Duration::ZERO)),
-        "wait_recover"
-    );
-    assert!(
-        two.half_open_successes(2)
-            .half_open_failures(1)
-            .validate()
-            .is_ok()
     );
 }
