@@ -40,6 +40,9 @@ pub(crate) fn rounds<T>(
                     barrier.wait();
                     // Now the result is looked at.
                     barrier.wait();
+                    // What a result does when it is dropped belongs to this round.
+                    drop(kept);
+                    barrier.wait();
                     if stop.load(Ordering::SeqCst) {
                         return;
                     }
@@ -56,6 +59,7 @@ pub(crate) fn rounds<T>(
                 Ok(Err(what)) => fail(round, what),
                 Err(_) => fail(round, "the check panicked".to_owned()),
             }
+            barrier.wait();
             barrier.wait();
             if stop.load(Ordering::SeqCst) {
                 return;
