@@ -36,17 +36,6 @@ macro_rules! check {
     };
 }
 
-/// Makes a refusal a compile error when evaluated in a `const`.
-///
-/// # Panics
-///
-/// With the refusal's message.
-pub const fn require(check: Check) {
-    if let Err(refused) = check {
-        panic!("{}", refused.message);
-    }
-}
-
 /// `Duration` has no const comparison operators; whole nanoseconds compare.
 const fn below(a: Duration, b: Duration) -> bool {
     a.as_nanos() < b.as_nanos()
