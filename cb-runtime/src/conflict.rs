@@ -9,6 +9,7 @@ use crate::layers::{Layer, LeftOut};
 /// Something wrong with the configuration of a breaker. The breaker works all the same: `Display`
 /// says with what.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Conflict {
     /// The breaker's name.
@@ -19,6 +20,11 @@ pub struct Conflict {
 
 /// What is wrong with a breaker's configuration.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(
+    feature = "serde",
+    serde(tag = "type", content = "detail", rename_all = "snake_case")
+)]
 #[non_exhaustive]
 pub enum ConflictKind {
     /// Two functions with this name set different policies. The first one, by module and line,

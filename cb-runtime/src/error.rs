@@ -24,6 +24,13 @@ impl Name {
     }
 }
 
+#[cfg(feature = "serde")]
+impl serde::Serialize for Name {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+
 impl fmt::Debug for Name {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.as_str().fmt(f)
@@ -32,6 +39,8 @@ impl fmt::Debug for Name {
 
 /// Why a call was not permitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum Reason {
     /// OPEN: the downstream is taken to be down until the wait is over.
@@ -249,6 +258,18 @@ impl fmt::Display for ConfigError {
             self.value,
             self.allowed()
         )
+    }
+}
+
+#[cfg(feature = "serde")]
+impl serde::Serialize for ConfigError {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        use serde::ser::SerializeStruct as _;
+        let mut fields = serializer.serialize_struct("ConfigError", 3)?;
+        fields.serialize_field("field", self.field())?;
+        fields.serialize_field("value", self.value())?;
+        fields.serialize_field("allowed", self.allowed())?;
+        fields.end()
     }
 }
 

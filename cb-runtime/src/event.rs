@@ -9,13 +9,24 @@ use crate::error::{Name, Reason};
 use crate::state::State;
 
 /// Something that happened to a breaker.
+///
+/// With the feature `serde` it is written under the names of its fields, times as seconds; what
+/// has variants names them in `type`, in `snake_case`:
+///
+/// ```json
+/// {"breaker":"inventory","at":12.5,"generation":2,"kind":{
+///   "type":"transition","from":"CLOSED","to":"OPEN",
+///   "cause":{"type":"failure_rate","failed":12,"calls":20,"limit":50.0}}}
+/// ```
 #[derive(Clone, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Event {
     pub(crate) breaker: Name,
     /// When, on the breaker's clock, to be compared with
     /// [`Registry::clock`](crate::Registry::clock)'s `elapsed`. A transition that was due earlier than it was noticed has the
     /// time at which it was due.
+    #[cfg_attr(feature = "serde", serde(with = "crate::seconds"))]
     pub at: Duration,
     /// The stay it belongs to; for a transition, the new one.
     pub generation: u64,
@@ -36,26 +47,32 @@ impl Event {
 /// Durations of calls are `None` where nothing needed them when the call began: they are measured
 /// only with `slow`, or while somebody has subscribed to [`Interest::CALLS`].
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", serde(tag = "type", rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum EventKind {
     /// A call was recorded as a success.
     Success {
         /// How long it took.
+        #[cfg_attr(feature = "serde", serde(with = "crate::seconds::optional"))]
         duration: Option<Duration>,
     },
     /// A call was recorded as a failure.
     Error {
         /// How long it took.
+        #[cfg_attr(feature = "serde", serde(with = "crate::seconds::optional"))]
         duration: Option<Duration>,
     },
     /// A call was classified as saying nothing about the downstream.
     Ignored {
         /// How long it took.
+        #[cfg_attr(feature = "serde", serde(with = "crate::seconds::optional"))]
         duration: Option<Duration>,
     },
     /// A call was dropped before it ended and is recorded as slow.
     Cancelled {
         /// How long it ran.
+        #[cfg_attr(feature = "serde", serde(with = "crate::seconds::optional"))]
         duration: Option<Duration>,
     },
     /// A call ended in a later stay than the one it was permitted in; it is not recorded.
@@ -113,6 +130,8 @@ impl EventKind {
 
 /// Why a breaker changed its state, with the figures of that moment. Displays as a phrase.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", serde(tag = "type", rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum Cause {
     /// The failure rate reached its limit.

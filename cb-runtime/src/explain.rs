@@ -31,6 +31,14 @@ impl Explanation {
     }
 }
 
+/// As one text, the lines that `Display` writes.
+#[cfg(feature = "serde")]
+impl serde::Serialize for Explanation {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.text)
+    }
+}
+
 impl fmt::Display for Explanation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text)

@@ -7,6 +7,7 @@ use crate::outcome::OnCancel;
 
 /// Where an annotated function stands. In the order of module and line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Place {
     /// The path of its module.

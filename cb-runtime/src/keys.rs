@@ -38,6 +38,7 @@ pub(crate) struct Keys {
 
 /// How many breakers a name with a `key` has, and what became of the keys that found no room.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct KeyFigures {
     /// Keys with a breaker of their own.

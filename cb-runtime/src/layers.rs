@@ -8,6 +8,8 @@ use crate::error::ConfigError;
 
 /// Where a setting was chosen. The later ones win.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum Layer {
     /// The registry's default.
@@ -33,6 +35,7 @@ impl fmt::Display for Layer {
 
 /// A setting that some layer chose.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct ChosenSetting {
     /// Its name, as the attribute writes it.

@@ -48,6 +48,7 @@
 //!
 //! - `macros` (default): the attribute.
 //! - `advise`: what a configuration does at the traffic it is meant for, before production.
+//! - `serde`: [`Snapshot`], [`Event`], [`Explanation`], [`ChosenSetting`] and [`Conflict`] as data.
 //! - `tokio` (default): `timeout` on async functions, and `Registry::run_timer`.
 
 #[cfg(feature = "advise")]
@@ -78,6 +79,8 @@ mod policy;
 mod random;
 mod registry;
 mod report;
+#[cfg(feature = "serde")]
+mod seconds;
 mod site;
 mod slot;
 mod snapshot;

@@ -9,7 +9,20 @@ use crate::state::State;
 /// The counts are those of the window in CLOSED and METRICS_ONLY, and of the probes in HALF_OPEN.
 /// In OPEN they are the ones that led there, a time window going on ageing. In FORCED_OPEN and
 /// DISABLED nothing is recorded.
+///
+/// With the feature `serde` it is written under the names of its fields, durations as seconds:
+///
+#[cfg_attr(feature = "serde", doc = "```")]
+#[cfg_attr(not(feature = "serde"), doc = "```text")]
+/// let registry = cb_runtime::Registry::new();
+/// let json = serde_json::to_value(registry.get_or_create("inventory").snapshot())?;
+/// assert_eq!(json["state"], "CLOSED");
+/// assert!(json["in_state_for"].as_f64().unwrap() < 60.0);
+/// assert!(json["retry_after"].is_null());
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct Snapshot {
     /// The breaker's name.
@@ -19,6 +32,7 @@ pub struct Snapshot {
     /// The number of this stay: it rises with every transition and reset.
     pub generation: u64,
     /// How long this stay has lasted.
+    #[cfg_attr(feature = "serde", serde(with = "crate::seconds"))]
     pub in_state_for: Duration,
     /// Recorded calls.
     pub calls: u32,
@@ -45,8 +59,10 @@ pub struct Snapshot {
     /// Those of them that have been running for longer than `slow`; to within a sixteenth of it.
     pub overdue: Option<u32>,
     /// How long the oldest of them has been running, likewise.
+    #[cfg_attr(feature = "serde", serde(with = "crate::seconds::optional", default))]
     pub oldest: Option<Duration>,
     /// The rest of the warm-up, once it has begun.
+    #[cfg_attr(feature = "serde", serde(with = "crate::seconds::optional", default))]
     pub warming: Option<Duration>,
     /// The share of calls that the ramp admits now, in percent.
     pub admitted: Option<f64>,
@@ -55,8 +71,10 @@ pub struct Snapshot {
     /// Openings in a row, without a closing in between.
     pub attempt: u64,
     /// In OPEN: the whole wait; `None` if it has no end.
+    #[cfg_attr(feature = "serde", serde(with = "crate::seconds::optional", default))]
     pub wait: Option<Duration>,
     /// In OPEN: the rest of the wait, zero when it is over; `None` if it has no end.
+    #[cfg_attr(feature = "serde", serde(with = "crate::seconds::optional", default))]
     pub retry_after: Option<Duration>,
     /// In HALF_OPEN.
     pub probes: Option<Probes>,
@@ -75,6 +93,7 @@ pub struct Snapshot {
 
 /// The permits of a HALF_OPEN stay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct Probes {
     /// How many probes this stay may send.
@@ -88,7 +107,9 @@ pub struct Probes {
     /// How many of the latest succeeded in a row and were not slow.
     pub good_in_a_row: u32,
     /// The rest of the pause before the first probe.
+    #[cfg_attr(feature = "serde", serde(with = "crate::seconds::optional", default))]
     pub pause: Option<Duration>,
     /// How long until the stay ends by `half_open_max_wait`, if that has begun to count.
+    #[cfg_attr(feature = "serde", serde(with = "crate::seconds::optional", default))]
     pub ends_in: Option<Duration>,
 }

@@ -4,8 +4,10 @@ use std::fmt;
 
 use crate::clock::Nanos;
 
-/// A breaker's state.
+/// A breaker's state. With the feature `serde` it is written as [`as_str`](Self::as_str) writes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "SCREAMING_SNAKE_CASE"))]
 #[non_exhaustive]
 pub enum State {
     /// Calls go through and are judged.
