@@ -20,9 +20,8 @@ pub(crate) struct Call<'a> {
 
 impl Call<'_> {
     pub(crate) fn sync(&self, body: &TokenStream) -> TokenStream {
-        let p = self.p;
         let enter = self.enter("enter", false);
-        let value = quote_spanned!(Span::mixed_site()=> let value = #p::call_once(#body););
+        let value = quote_spanned!(Span::mixed_site()=> let value = guard.run(#body););
         self.around(&quote!(#enter #value))
     }
 

@@ -6,10 +6,13 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use crate::breaker::CircuitBreaker;
-use crate::error::{CallError, CallNotPermitted};
+use crate::current::Probing;
+use crate::error::{CallError, CallNotPermitted, Reason};
+use crate::fault;
 use crate::function::FunctionSettings;
 use crate::outcome::Outcome;
 use crate::permit::{Handle, Permit};
+use crate::testing::faults;
 
 /// A permit with a call under way.
 ///
@@ -29,10 +32,29 @@ impl<'a> Guard<'a> {
         function: Option<&'static FunctionSettings>,
         in_body: bool,
     ) -> Result<Self, CallNotPermitted> {
-        Ok(Self {
+        let guard = Self {
             permit: Permit::new(breaker)?,
             function,
             in_body,
+        };
+        if fault::any() {
+            return guard.meet_fault();
+        }
+        Ok(guard)
+    }
+
+    /// What a test's scope makes of the call.
+    #[cold]
+    fn meet_fault(self) -> Result<Self, CallNotPermitted> {
+        if !faults::strikes(self.permit.breaker(), self.in_body) {
+            return Ok(self);
+        }
+        let name = self.permit.breaker().name.clone();
+        self.finish(Outcome::Failure);
+        Err(CallNotPermitted {
+            name,
+            reason: Reason::Fault,
+            retry_after: None,
         })
     }
 
@@ -51,11 +73,23 @@ impl<'a> Guard<'a> {
         })
     }
 
+    /// Runs the body of a sync call.
+    #[inline]
+    pub fn run<R>(&self, body: impl FnOnce() -> R) -> R {
+        let _probing = self.permit.is_probe().then(Probing::begin);
+        body()
+    }
+
     /// Polls the body of an async call.
     #[inline]
     pub fn poll<F: Future>(&mut self, body: Pin<&mut F>, cx: &mut Context<'_>) -> Poll<F::Output> {
+        if fault::any() && faults::holds(self.permit.breaker(), self.permit.start(), cx) {
+            return Poll::Pending;
+        }
         self.in_body = true;
+        let probing = self.permit.is_probe().then(Probing::begin);
         let polled = body.poll(cx);
+        drop(probing);
         // Once the body is done, only judging its value can go wrong, and that is a failure too.
         self.in_body = polled.is_ready();
         polled
@@ -200,7 +234,7 @@ impl CircuitBreaker {
         call: impl FnOnce() -> Result<T, E>,
     ) -> Result<T, CallError<E>> {
         let guard = Guard::enter(Handle::Borrowed(&self.inner), None, true)?;
-        let result = call();
+        let result = guard.run(call);
         guard.finish(judge(&result));
         result.map_err(CallError::Failed)
     }

@@ -3,12 +3,14 @@
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::Context;
 use std::time::{Duration, Instant};
 
 use once_cell::sync::Lazy;
 
 #[cfg(feature = "tokio")]
 mod sleep;
+mod sleepers;
 #[cfg(feature = "tokio")]
 pub use sleep::Sleep;
 
@@ -59,7 +61,14 @@ impl Clock {
     }
 
     pub(crate) fn is_test(&self) -> bool {
-        matches!(self.0, Source::Test(_))
+        self.as_test().is_some()
+    }
+
+    pub(crate) fn as_test(&self) -> Option<&TestClock> {
+        match &self.0 {
+            Source::System => None,
+            Source::Test(clock) => Some(clock),
+        }
     }
 
     #[inline]
@@ -119,8 +128,7 @@ pub struct TestClock {
 #[derive(Default)]
 struct Shared {
     now: AtomicU64,
-    #[cfg(feature = "tokio")]
-    sleepers: sleep::Sleepers,
+    sleepers: sleepers::Sleepers,
 }
 
 impl TestClock {
@@ -156,8 +164,17 @@ impl TestClock {
             .fetch_update(Ordering::AcqRel, Ordering::Acquire, |now| {
                 Some(now.saturating_add(nanos(by)))
             });
-        #[cfg(feature = "tokio")]
         self.shared.sleepers.wake_due(self.now());
+    }
+
+    /// Whether it is not yet `until`; then the task is woken when it is.
+    pub(crate) fn wake_at(&self, until: Duration, cx: &mut Context<'_>) -> bool {
+        let sleepers = &self.shared.sleepers;
+        let sleeper = sleepers::Sleeper {
+            id: sleepers.next_id(),
+            until: nanos(until),
+        };
+        sleepers.poll(self, sleeper, cx).is_pending()
     }
 
     #[inline]

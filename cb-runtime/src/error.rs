@@ -53,6 +53,9 @@ pub enum Reason {
     Ramping,
     /// HALF_OPEN, in the pause before its first probe (`half_open_delay`).
     Pausing,
+    /// The call was permitted and a [fault](crate::testing::Fault::Error) of a test's scope came in
+    /// its place. Recorded as a failure, not as a rejection.
+    Fault,
 }
 
 /// The breaker refused the call; the guarded function did not run.
@@ -114,6 +117,7 @@ impl fmt::Display for CallNotPermitted {
                 let rest = rest.unwrap_or_default();
                 write!(f, "is half-open and pauses, first probe in {rest:.1?}")
             }
+            (Reason::Fault, _) => f.write_str("permitted the call and a test made it fail"),
             (Reason::HalfOpenFull, _) => {
                 f.write_str("is half-open and all its probes are under way")
             }

@@ -183,6 +183,10 @@ impl Events {
         &self.own
     }
 
+    pub(crate) fn are_told_to(&self, registry: &Arc<Hub>) -> bool {
+        Arc::ptr_eq(&self.registry, registry)
+    }
+
     #[inline]
     pub(crate) fn wants(&self, interest: Interest) -> bool {
         self.own.wants(interest) || self.registry.wants(interest)

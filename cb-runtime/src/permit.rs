@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::breaker::{CircuitBreaker, Inner, Ticket};
 use crate::error::CallNotPermitted;
@@ -106,7 +107,11 @@ impl<'a> Permit<'a> {
         self.finish(Outcome::Ignored);
     }
 
-    #[cfg(feature = "tokio")]
+    /// The clock when it was given, if that was measured.
+    pub(crate) fn start(&self) -> Option<Duration> {
+        self.ticket.and_then(Ticket::start)
+    }
+
     pub(crate) fn breaker(&self) -> &Inner {
         &self.breaker
     }
@@ -115,8 +120,10 @@ impl<'a> Permit<'a> {
         self.breaker.clone()
     }
 
-    #[cfg(feature = "tokio")]
-    pub(crate) fn is_probe(&self) -> bool {
+    /// Whether the call is a probe: it was permitted in HALF_OPEN, and its outcome decides about the
+    /// recovery. An answer from a cache would pass for one.
+    #[must_use]
+    pub fn is_probe(&self) -> bool {
         self.ticket.is_some_and(Ticket::is_probe)
     }
 

@@ -32,6 +32,10 @@ pub use crate::clock::TestClock;
 use crate::registry::Registry;
 use crate::sync::{AtomicU64, Ordering};
 
+pub(crate) mod faults;
+pub use crate::fault::Fault;
+use faults::Faults;
+
 /// How many scopes there are in the process, so that a program without any pays one load a call.
 static LIVE: AtomicU64 = AtomicU64::new(0);
 
@@ -51,23 +55,22 @@ pub(crate) fn current() -> Option<Registry> {
     if !any_scope() {
         return None;
     }
+    current_scope().map(|scope| scope.shared.registry.clone())
+}
+
+fn current_scope() -> Option<Handle> {
     // While a thread is being torn down it is in no scope.
-    let entered = ENTERED.try_with(|entered| {
-        entered
-            .borrow()
-            .last()
-            .map(|handle| handle.shared.registry.clone())
-    });
+    let entered = ENTERED.try_with(|entered| entered.borrow().last().cloned());
     entered.ok().flatten().or_else(of_runtime)
 }
 
 #[cfg(not(feature = "tokio"))]
-fn of_runtime() -> Option<Registry> {
+fn of_runtime() -> Option<Handle> {
     None
 }
 
 #[cfg(feature = "tokio")]
-use runtime::registry as of_runtime;
+use runtime::scope as of_runtime;
 
 /// A registry and a test clock for the annotated functions called by one test.
 ///
@@ -95,18 +98,23 @@ pub struct Handle {
 
 struct Shared {
     registry: Registry,
+    faults: Faults,
 }
 
 impl Shared {
     fn new(registry: Registry) -> Self {
         // Relaxed: see `any_scope`.
         LIVE.fetch_add(1, Ordering::Relaxed);
-        Self { registry }
+        Self {
+            registry,
+            faults: Faults::default(),
+        }
     }
 }
 
 impl Drop for Shared {
     fn drop(&mut self) {
+        self.faults.clear_all();
         // Relaxed: see `any_scope`.
         LIVE.fetch_sub(1, Ordering::Relaxed);
     }
@@ -175,6 +183,39 @@ impl Scope {
                 panic!("no circuit breaker is named {name:?}; there are {known:?}")
             }
         }
+    }
+
+    /// From now on this befalls the calls of the breaker `name` in this scope, in place of or before
+    /// their bodies, so that a test drills the guarded functions as they are: what opens the breaker,
+    /// what the callers get meanwhile, how it recovers. Replaces an earlier fault of the name. With a
+    /// `key`, `name` stands for all of them and `name[key]` for one.
+    ///
+    /// An async call that is under way is held up too, if it began after the first fault of any name.
+    ///
+    /// ```
+    /// use cb_runtime::testing::{Fault, Scope};
+    /// use cb_runtime::{CallNotPermitted, State, circuit_breaker};
+    ///
+    /// #[circuit_breaker(name = "stock.query", slow = "2s", min_calls = 4, fallback = unknown)]
+    /// fn stock(sku: &str) -> Option<u32> { Some(3) }
+    /// fn unknown(_: &str, why: CallNotPermitted) -> Option<u32> { None }
+    ///
+    /// let scope = Scope::new();
+    /// scope.fault("stock.query", Fault::Slow(std::time::Duration::from_secs(3)));
+    /// for _ in 0..4 {
+    ///     assert_eq!(stock("a"), Some(3));
+    /// }
+    /// assert_eq!(scope.breaker("stock.query").state(), State::Open);
+    /// assert_eq!(stock("a"), None);
+    /// scope.clear_fault("stock.query");
+    /// ```
+    pub fn fault(&self, name: &str, fault: Fault) {
+        self.handle.shared.faults.set(name, fault);
+    }
+
+    /// Ends the fault, and says whether there was one. Calls that hang go on.
+    pub fn clear_fault(&self, name: &str) -> bool {
+        self.handle.shared.faults.clear(name)
     }
 
     /// A handle, to enter the scope elsewhere.
@@ -273,7 +314,6 @@ mod runtime {
     use tokio::runtime::Id;
 
     use super::{Handle, Shared};
-    use crate::registry::Registry;
     use crate::sync::{Mutex, lock};
 
     static BOUND: Mutex<Vec<(Id, Weak<Shared>)>> = Mutex::new(Vec::new());
@@ -300,14 +340,14 @@ mod runtime {
         }
     }
 
-    pub(super) fn registry() -> Option<Registry> {
+    pub(super) fn scope() -> Option<Handle> {
         let id = tokio::runtime::Handle::try_current().ok()?.id();
-        let shared = lock(&BOUND)
+        // Dropped outside the lock: this may be the last handle by now.
+        lock(&BOUND)
             .iter()
             .rev()
             .find(|(bound, _)| *bound == id)
-            .and_then(|(_, shared)| shared.upgrade());
-        // Outside the lock: this may be the last handle by now.
-        shared.map(|shared| shared.registry.clone())
+            .and_then(|(_, shared)| shared.upgrade())
+            .map(|shared| Handle { shared })
     }
 }

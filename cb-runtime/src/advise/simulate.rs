@@ -347,7 +347,8 @@ impl<'b> Running<'_, 'b> {
                 self.skip_to(rest.map(|rest| now.saturating_add(rest)))
             }
             // The next call may be the one that is admitted.
-            Reason::Ramping => {}
+            // No faults are set in a simulation.
+            Reason::Ramping | Reason::Fault => {}
             Reason::HalfOpenFull => {
                 let settings = self.scene.settings;
                 let probes = self.breaker.snapshot().probes;

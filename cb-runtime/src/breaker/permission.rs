@@ -5,6 +5,7 @@ use std::time::Duration;
 use crate::clock::Nanos;
 use crate::error::{CallNotPermitted, Reason};
 use crate::event::{Cause, EventKind, Interest};
+use crate::fault;
 use crate::state::{State, Word};
 use crate::sync::Ordering;
 
@@ -21,7 +22,11 @@ pub(crate) struct Ticket {
 }
 
 impl Ticket {
-    #[cfg(feature = "tokio")]
+    pub(crate) fn start(self) -> Option<Duration> {
+        (self.start != NOT_MEASURED).then(|| Duration::from_nanos(self.start))
+    }
+
+    #[inline]
     pub(crate) fn is_probe(self) -> bool {
         self.word.state() == State::HalfOpen
     }
@@ -49,7 +54,8 @@ impl Inner {
 
     #[inline]
     fn ticket(&self, word: Word) -> Ticket {
-        let measured = self.settings.slow.is_some() || self.events.wants(Interest::CALLS);
+        let measured =
+            self.settings.slow.is_some() || self.events.wants(Interest::CALLS) || fault::any();
         Ticket {
             word,
             start: if measured {

@@ -4,15 +4,16 @@ use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::atomic::AtomicBool;
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use pin_project_lite::pin_project;
 use tokio::runtime::{Handle, Id};
 
+use super::sleepers::Sleeper;
 use super::{Clock, Nanos, Source, TestClock, nanos};
 use crate::report::OnceWarning;
-use crate::sync::{AtomicU64, Mutex, Ordering, lock};
+use crate::sync::{Mutex, Ordering, lock};
 
 pin_project! {
     /// Ends when the clock has moved on by the time it was made for.
@@ -92,68 +93,4 @@ fn timer_of(runtime: Id, time: Duration) -> Option<tokio::time::Sleep> {
         ANY.store(true, Ordering::Relaxed);
     }
     timer
-}
-
-/// Who sleeps on a test clock.
-#[derive(Default)]
-pub(super) struct Sleepers {
-    next_id: AtomicU64,
-    waiting: Mutex<Vec<(Sleeper, Waker)>>,
-}
-
-#[derive(Clone, Copy)]
-struct Sleeper {
-    id: u64,
-    until: Nanos,
-}
-
-impl Sleepers {
-    fn next_id(&self) -> u64 {
-        // Relaxed: only distinct numbers matter.
-        self.next_id.fetch_add(1, Ordering::Relaxed)
-    }
-
-    fn poll(&self, clock: &TestClock, sleeper: Sleeper, cx: &mut Context<'_>) -> Poll<()> {
-        let waker = cx.waker().clone();
-        let replaced = {
-            let mut waiting = lock(&self.waiting);
-            // Under the lock, so that an `advance` either is seen here or finds the waker.
-            if clock.now() >= sleeper.until && sleeper.until != Nanos::MAX {
-                return Poll::Ready(());
-            }
-            match waiting.iter_mut().find(|(one, _)| one.id == sleeper.id) {
-                Some((_, old)) => Some(std::mem::replace(old, waker)),
-                None => {
-                    waiting.push((sleeper, waker));
-                    None
-                }
-            }
-        };
-        // Outside the lock, as everything that is a task's.
-        drop(replaced);
-        Poll::Pending
-    }
-
-    fn remove(&self, id: u64) {
-        let removed = {
-            let mut waiting = lock(&self.waiting);
-            let position = waiting.iter().position(|(one, _)| one.id == id);
-            position.map(|position| waiting.swap_remove(position))
-        };
-        drop(removed);
-    }
-
-    /// Wakes, in the order of their deadlines, those that are due.
-    pub(super) fn wake_due(&self, now: Nanos) {
-        let mut due: Vec<(Sleeper, Waker)> = {
-            let mut waiting = lock(&self.waiting);
-            let is_due = |one: &Sleeper| one.until <= now && one.until != Nanos::MAX;
-            let (due, rest) = waiting.drain(..).partition(|(one, _)| is_due(one));
-            *waiting = rest;
-            due
-        };
-        due.sort_by_key(|(one, _)| (one.until, one.id));
-        // Outside the lock: waking may poll at once.
-        due.into_iter().for_each(|(_, waker)| waker.wake());
-    }
 }

@@ -11,7 +11,7 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use once_cell::sync::Lazy;
 
-use crate::breaker::CircuitBreaker;
+use crate::breaker::{CircuitBreaker, Inner};
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::conflict::{Conflict, ConflictKind};
@@ -170,6 +170,10 @@ impl Registry {
         let inner = full.strip_suffix(']')?;
         let mut openings = inner.match_indices('[').map(|(at, _)| at);
         openings.find_map(|at| Some((self.keys(&inner[..at])?, &inner[at + 1..])))
+    }
+
+    pub(crate) fn owns(&self, breaker: &Inner) -> bool {
+        breaker.events.are_told_to(&self.shared.hub)
     }
 
     /// The breakers that were made so far.
