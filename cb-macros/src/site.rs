@@ -40,9 +40,13 @@ pub(crate) fn site(
         }
         None => quote!(.max_keys(#p::check::DEFAULT_MAX_KEYS)),
     });
+    let fallback = args.get("fallback").map(|_| {
+        let on = word(args.choice("fallback_on").unwrap_or("Rejected"));
+        quote!(.fallback(#p::FallbackOn::#on))
+    });
     quote_spanned! {Span::mixed_site()=> {
         static __SITE: #p::Site = #p::Site::new(#name, ::core::module_path!())
-            #base #config #timeout #half_open_timeout #on_cancel #keyed;
+            #base #config #timeout #half_open_timeout #on_cancel #keyed #fallback;
         #runtime::__announce!(__SITE);
         #limits
         &__SITE

@@ -9,7 +9,7 @@ use crate::breaker::CircuitBreaker;
 use crate::current::Probing;
 use crate::error::{CallError, CallNotPermitted, Reason};
 use crate::fault;
-use crate::function::FunctionSettings;
+use crate::function::{FallbackOn, FunctionSettings};
 use crate::outcome::Outcome;
 use crate::permit::{Handle, Permit};
 use crate::testing::faults;
@@ -32,8 +32,17 @@ impl<'a> Guard<'a> {
         function: Option<&'static FunctionSettings>,
         in_body: bool,
     ) -> Result<Self, CallNotPermitted> {
+        let ticket = match breaker.admit() {
+            Ok(ticket) => ticket,
+            Err(rejection) => {
+                if function.is_some_and(|function| function.fallback.is_some()) {
+                    breaker.count_fallback();
+                }
+                return Err(rejection);
+            }
+        };
         let guard = Self {
-            permit: Permit::new(breaker)?,
+            permit: Permit::given(breaker, ticket),
             function,
             in_body,
         };
@@ -45,12 +54,15 @@ impl<'a> Guard<'a> {
 
     /// What a test's scope makes of the call.
     #[cold]
-    fn meet_fault(self) -> Result<Self, CallNotPermitted> {
+    fn meet_fault(mut self) -> Result<Self, CallNotPermitted> {
         if !faults::strikes(self.permit.breaker(), self.in_body) {
             return Ok(self);
         }
         let name = self.permit.breaker().name.clone();
-        self.finish(Outcome::Failure);
+        if self.answers(FallbackOn::Rejected) {
+            self.permit.breaker().count_fallback();
+        }
+        let _ = self.end(Outcome::Failure);
         Err(CallNotPermitted {
             name,
             reason: Reason::Fault,
@@ -58,15 +70,28 @@ impl<'a> Guard<'a> {
         })
     }
 
+    fn answers(&self, on: FallbackOn) -> bool {
+        self.function
+            .is_some_and(|function| function.fallback == Some(on))
+    }
+
+    #[inline]
+    fn end(&mut self, outcome: Outcome) -> Option<u64> {
+        if outcome == Outcome::Failure && self.answers(FallbackOn::Failure) {
+            self.permit.breaker().count_fallback();
+        }
+        self.permit.end(outcome)
+    }
+
     /// The call ended like this.
     #[inline]
     pub fn finish(mut self, outcome: Outcome) {
-        let _ = self.permit.end(outcome);
+        let _ = self.end(outcome);
     }
 
     /// The call ended like this. Tells if that has opened the breaker.
     pub fn finish_and_tell(mut self, outcome: Outcome) -> Option<Opened<'a>> {
-        let stay = self.permit.end(outcome)?;
+        let stay = self.end(outcome)?;
         Some(Opened {
             breaker: self.permit.handle(),
             stay,
@@ -168,7 +193,7 @@ mod timeout {
                 name: self.permit.breaker().name.clone(),
                 after: self.timeout(),
             };
-            let _ = self.permit.end(Outcome::Failure);
+            let _ = self.end(Outcome::Failure);
             timed_out
         }
     }

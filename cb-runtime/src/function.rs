@@ -34,4 +34,15 @@ pub(crate) struct FunctionSettings {
     pub(crate) on_cancel: Option<OnCancel>,
     /// Whether there is a breaker for each value of a key, and of how many at the most.
     pub(crate) max_keys: Option<u32>,
+    /// Whether a fallback answers rejections, and perhaps failures too.
+    pub(crate) fallback: Option<FallbackOn>,
+}
+
+/// What a fallback answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FallbackOn {
+    /// Rejections.
+    Rejected,
+    /// Rejections, timeouts and recorded failures.
+    Failure,
 }

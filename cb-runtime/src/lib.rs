@@ -112,5 +112,5 @@ pub use listeners::Subscription;
 pub use outcome::{OnCancel, Outcome};
 pub use permit::Permit;
 pub use registry::Registry;
-pub use snapshot::{Probes, Snapshot};
+pub use snapshot::{ProbeTotals, Probes, Snapshot, StateTotals};
 pub use state::State;

@@ -81,10 +81,15 @@ impl<'a> Permit<'a> {
     #[inline]
     pub(crate) fn new(breaker: Handle<'a>) -> Result<Self, CallNotPermitted> {
         let ticket = breaker.admit()?;
-        Ok(Self {
+        Ok(Self::given(breaker, ticket))
+    }
+
+    #[inline]
+    pub(crate) fn given(breaker: Handle<'a>, ticket: Ticket) -> Self {
+        Self {
             breaker,
             ticket: Some(ticket),
-        })
+        }
     }
 
     /// The call ended like this.

@@ -10,7 +10,7 @@ use once_cell::sync::{Lazy, OnceCell};
 
 use crate::breaker::CircuitBreaker;
 use crate::config::Config;
-use crate::function::{FunctionSettings, Place};
+use crate::function::{FallbackOn, FunctionSettings, Place};
 use crate::keys::Keys;
 use crate::outcome::OnCancel;
 
@@ -51,6 +51,7 @@ impl Site {
                 half_open_timeout: None,
                 on_cancel: None,
                 max_keys: None,
+                fallback: None,
             },
             breaker: OnceCell::new(),
             keys: OnceCell::new(),
@@ -96,6 +97,13 @@ impl Site {
     #[must_use]
     pub const fn max_keys(mut self, max_keys: u32) -> Self {
         self.function.max_keys = Some(max_keys);
+        self
+    }
+
+    /// There is a fallback.
+    #[must_use]
+    pub const fn fallback(mut self, on: FallbackOn) -> Self {
+        self.function.fallback = Some(on);
         self
     }
 

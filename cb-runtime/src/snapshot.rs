@@ -85,10 +85,64 @@ pub struct Snapshot {
     pub ignored: u64,
     /// Calls dropped at their `timeout`, since the breaker was made. They are failures as well.
     pub timed_out: u64,
+    /// Calls that a `fallback` of an annotated function answered, since the breaker was made: for a
+    /// rejection, or with `fallback_on = "failure"` also for a failure.
+    pub fallbacks: u64,
+    /// How often each state was entered and for how long the breaker has been in it, since it was
+    /// made.
+    pub states: [StateTotals; 6],
+    /// How probes ended, since the breaker was made.
+    pub probe_totals: ProbeTotals,
+    /// How long the latest recovery took, from the opening until probes closed the breaker.
+    #[cfg_attr(feature = "serde", serde(with = "crate::seconds::optional", default))]
+    pub last_recovery: Option<Duration>,
     /// All rejections since the breaker was made.
     pub not_permitted_total: u64,
     /// Per-call events that were dropped because listeners could not keep up.
     pub dropped_events: u64,
+}
+
+impl Snapshot {
+    /// How often this state was entered, and for how long the breaker has been in it.
+    #[must_use]
+    pub fn totals_of(&self, state: State) -> StateTotals {
+        let found = self.states.iter().find(|totals| totals.state == state);
+        found.copied().unwrap_or(StateTotals {
+            state,
+            entries: 0,
+            time: Duration::ZERO,
+        })
+    }
+}
+
+/// What a breaker has had of a state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
+pub struct StateTotals {
+    /// The state.
+    pub state: State,
+    /// How often it was entered from another one; the state that the breaker was made in has one
+    /// more.
+    pub entries: u64,
+    /// The time in it, with the stay that is going on.
+    #[cfg_attr(feature = "serde", serde(with = "crate::seconds"))]
+    pub time: Duration,
+}
+
+/// How probes that were recorded ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
+pub struct ProbeTotals {
+    /// Those that succeeded, slow or not.
+    pub successful: u64,
+    /// Those that failed.
+    pub failed: u64,
+    /// Those that were dropped after they had run past the slow limit.
+    pub cancelled: u64,
+    /// Those that were slow, with whatever result.
+    pub slow: u64,
 }
 
 /// The permits of a HALF_OPEN stay.

@@ -20,6 +20,7 @@ pub use crate::clock::Sleep;
 pub use crate::config::limits as check;
 pub use crate::config::{Config, MaxWaitState, Mode, Window};
 pub use crate::enter::Key;
+pub use crate::function::FallbackOn;
 pub use crate::outcome::{OnCancel, Outcome};
 pub use crate::site::{Announced, Site};
 

@@ -272,6 +272,7 @@ impl Inner {
             if self.word() == word {
                 let window = self.settings.half_open_failure_window;
                 stay.probes.record(ended.mark, ended.now, window);
+                stay.history_mut().probe(ended.mark);
                 stay.figures = Figures::Probes(stay.probes.returned.counts);
                 self.push(ended.event(), ended.now, stay.number);
                 let next = policy::half_open(&self.settings, &stay.probes.returned);

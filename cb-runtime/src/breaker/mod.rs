@@ -18,6 +18,7 @@ use crate::sync::{AtomicBool, AtomicU64, Mutex};
 use crate::window::{Running, Sliding};
 
 mod ending;
+mod history;
 mod marks;
 mod permission;
 mod ramp;
@@ -81,6 +82,7 @@ pub(crate) struct Inner {
     late: AtomicU64,
     ignored: AtomicU64,
     timed_out: AtomicU64,
+    fallbacks: AtomicU64,
     stay: Mutex<Stay>,
     pub(crate) events: Events,
     /// Whether the registry's timer has yet to hear of a transition.
@@ -135,6 +137,7 @@ impl CircuitBreaker {
                 late: AtomicU64::new(0),
                 ignored: AtomicU64::new(0),
                 timed_out: AtomicU64::new(0),
+                fallbacks: AtomicU64::new(0),
                 stay: Mutex::new(stay),
                 events: Events::new(surroundings.hub),
                 unannounced: AtomicBool::new(false),
@@ -388,7 +391,14 @@ impl Inner {
             late: read(&self.late),
             ignored: read(&self.ignored),
             timed_out: read(&self.timed_out),
+            fallbacks: read(&self.fallbacks),
         }
+    }
+
+    /// A fallback is going to answer.
+    pub(crate) fn count_fallback(&self) {
+        // Relaxed: a total for reports.
+        self.fallbacks.fetch_add(1, crate::sync::Ordering::Relaxed);
     }
 
     #[cfg(feature = "tokio")]
@@ -404,6 +414,7 @@ pub(crate) struct Totals {
     pub(crate) late: u64,
     pub(crate) ignored: u64,
     pub(crate) timed_out: u64,
+    pub(crate) fallbacks: u64,
 }
 
 impl fmt::Debug for CircuitBreaker {

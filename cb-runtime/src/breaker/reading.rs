@@ -9,6 +9,7 @@ use crate::state::State;
 use crate::window::Counts;
 
 use super::Inner;
+use super::history::History;
 use super::stay::{Figures, Stay};
 
 impl Inner {
@@ -31,6 +32,8 @@ impl Inner {
         };
         let totals = self.totals();
         let rest = self.rest_of_wait(now);
+        let none = History::default();
+        let history = stay.history().unwrap_or(&none);
         let in_half_open = state == State::HalfOpen;
         Snapshot {
             name: self.name.as_str().to_owned(),
@@ -76,6 +79,10 @@ impl Inner {
             late: totals.late,
             ignored: totals.ignored,
             timed_out: totals.timed_out,
+            fallbacks: totals.fallbacks,
+            states: history.states(stay.first, state, now.saturating_sub(stay.entered)),
+            probe_totals: history.probes(),
+            last_recovery: history.last_recovery(),
             not_permitted_total: totals.rejected,
             dropped_events: self.events.dropped(),
         }

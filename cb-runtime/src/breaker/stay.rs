@@ -18,6 +18,7 @@ use crate::sync::{MutexGuard, Ordering, lock};
 use crate::window::Counts;
 
 use super::Inner;
+use super::history::History;
 
 /// So many transitions are applied one by one in a single catch-up; beyond that whole rounds are
 /// skipped.
@@ -44,6 +45,9 @@ pub(crate) struct Stay {
     rejected_before: u64,
     /// Why the breaker last went to OPEN.
     pub(crate) opened: Option<Cause>,
+    /// The state that the breaker was made in.
+    pub(super) first: State,
+    history: Option<Box<History>>,
 }
 
 /// Which counts the breaker shows.
@@ -132,8 +136,18 @@ impl Stay {
             probes: Probes::default(),
             rejected_before: 0,
             opened: None,
+            first: state,
+            history: None,
         };
         (stay, Word::in_stay(state, 1))
+    }
+
+    pub(super) fn history(&self) -> Option<&History> {
+        self.history.as_deref()
+    }
+
+    pub(super) fn history_mut(&mut self) -> &mut History {
+        self.history.get_or_insert_default()
     }
 
     pub(crate) fn rejected(&self, total: u64) -> u64 {
@@ -162,6 +176,8 @@ impl Inner {
             // What was recorded is what OPEN will show.
             self.window.freeze(stay.number);
         }
+        let entered = stay.entered;
+        stay.history_mut().transit((from, entered), (to, at), cause);
         stay.number += 1;
         self.count_attempt(stay, from, to, wait, at, cause);
         stay.entered = at;
@@ -381,6 +397,8 @@ impl Inner {
                 _ => past,
             };
             let passed = past.min(alike);
+            let (open, half_open) = (stay.served_wait, round.saturating_sub(stay.served_wait));
+            stay.history_mut().skip(passed, open, half_open);
             stay.entered += round * passed;
             stay.attempt += passed;
             let failed = u32::try_from(passed).unwrap_or(u32::MAX);
