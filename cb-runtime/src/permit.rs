@@ -149,7 +149,7 @@ impl<'a> Permit<'a> {
 
 impl Drop for Permit<'_> {
     fn drop(&mut self) {
-        self.cancel(self.breaker.settings.on_cancel);
+        self.cancel(self.breaker.limits.flags().on_cancel());
     }
 }
 

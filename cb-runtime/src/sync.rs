@@ -1,6 +1,6 @@
 //! The one seam to the primitives of synchronisation, so that a model checker can stand in.
 
-pub(crate) use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
+pub(crate) use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
 pub(crate) use std::sync::{Mutex, MutexGuard};
 
 /// Locks, also after a panic elsewhere: nothing behind our locks is left half-done by a panic,

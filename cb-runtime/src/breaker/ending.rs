@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::clock::Nanos;
 use crate::event::{EventKind, Interest, percent};
 use crate::outcome::{Mark, OnCancel, Outcome};
-use crate::policy::{self, Next, Verdict};
+use crate::policy::{self, Next, Rules, Verdict};
 use crate::state::{State, Word};
 use crate::sync::{AtomicU64, Ordering};
 use crate::window::{Counts, Recorded};
@@ -14,23 +14,44 @@ use super::Inner;
 use super::permission::{NOT_MEASURED, Ticket};
 use super::stay::{Figures, Stay, Wait};
 
+/// How a call ended that is to be recorded.
+#[derive(Clone, Copy, PartialEq)]
+enum End {
+    Success,
+    Failure,
+    /// Recorded only if it was slow.
+    Cancelled,
+}
+
 /// A call's end, before it is known what the breaker makes of it.
 #[derive(Clone, Copy)]
 struct Ended {
-    mark: Mark,
+    end: End,
     now: Nanos,
     duration: Option<Duration>,
 }
 
 impl Ended {
-    fn event(&self) -> EventKind {
+    /// What is recorded of it, `slow` being the limit. Without a duration, it was not slow.
+    #[inline]
+    fn mark(self, slow: Option<Nanos>) -> Option<Mark> {
+        let slow = match (slow, self.duration) {
+            (Some(limit), Some(duration)) => duration > Duration::from_nanos(limit),
+            _ => false,
+        };
+        match self.end {
+            End::Success => Some(Mark::of(false, slow)),
+            End::Failure => Some(Mark::of(true, slow)),
+            End::Cancelled => slow.then(Mark::cancelled_slow),
+        }
+    }
+
+    fn event(self) -> EventKind {
         let duration = self.duration;
-        if self.mark.cancelled() {
-            EventKind::Cancelled { duration }
-        } else if self.mark.failed() {
-            EventKind::Error { duration }
-        } else {
-            EventKind::Success { duration }
+        match self.end {
+            End::Cancelled => EventKind::Cancelled { duration },
+            End::Failure => EventKind::Error { duration },
+            End::Success => EventKind::Success { duration },
         }
     }
 }
@@ -41,8 +62,8 @@ impl Inner {
     pub(crate) fn finish(&self, ticket: Ticket, outcome: Outcome) -> Option<u64> {
         self.leave(ticket);
         match outcome {
-            Outcome::Success => self.end(ticket, false),
-            Outcome::Failure => self.end(ticket, true),
+            Outcome::Success => self.end(ticket, End::Success),
+            Outcome::Failure => self.end(ticket, End::Failure),
             Outcome::Ignored => {
                 self.give_back(ticket, true);
                 None
@@ -66,40 +87,20 @@ impl Inner {
         self.leave(ticket);
         match on_cancel {
             OnCancel::Failure => {
-                let _ = self.end(ticket, true);
+                let _ = self.end(ticket, End::Failure);
             }
             OnCancel::Ignore => self.give_back(ticket, false),
             OnCancel::Slow => {
-                let (now, duration) = self.measure(ticket);
-                if self.is_slow(ticket, duration) {
-                    let mark = Mark::cancelled_slow();
-                    let _ = self.record(
-                        ticket,
-                        Ended {
-                            mark,
-                            now,
-                            duration,
-                        },
-                    );
-                } else {
-                    self.give_back(ticket, false);
-                }
+                let _ = self.end(ticket, End::Cancelled);
             }
         }
     }
 
     #[inline]
-    fn end(&self, ticket: Ticket, failed: bool) -> Option<u64> {
+    fn end(&self, ticket: Ticket, end: End) -> Option<u64> {
         let (now, duration) = self.measure(ticket);
-        let mark = Mark::of(failed, self.is_slow(ticket, duration));
-        self.record(
-            ticket,
-            Ended {
-                mark,
-                now,
-                duration,
-            },
-        )
+        let ended = Ended { end, now, duration };
+        self.record(ticket, ended)
     }
 
     /// The time, if anything needs it, and how long the call took, if it was measured.
@@ -119,21 +120,8 @@ impl Inner {
     }
 
     #[inline]
-    fn is_slow(&self, ticket: Ticket, duration: Option<Duration>) -> bool {
-        let limit = if ticket.word.state() == State::HalfOpen {
-            self.settings.half_open_slow
-        } else {
-            self.settings.slow
-        };
-        match (limit, duration) {
-            (Some(limit), Some(duration)) => duration > Duration::from_nanos(limit),
-            _ => false,
-        }
-    }
-
-    #[inline]
     fn record(&self, ticket: Ticket, ended: Ended) -> Option<u64> {
-        if let Some(warmup) = self.settings.warmup {
+        if let Some(warmup) = self.limits.warmup() {
             // It may have ended since anybody looked.
             self.warm_up(self.time(ended.now), warmup);
         }
@@ -150,8 +138,10 @@ impl Inner {
 
     #[inline]
     fn record_in_window(&self, word: Word, ended: Ended) -> Option<u64> {
+        // Cancelled before it was slow: it leaves no trace.
+        let mark = ended.mark(self.limits.slow())?;
         let recorded = loop {
-            match self.window.record(word.stay(), ended.mark, ended.now) {
+            match self.window.record(word.stay(), mark, ended.now) {
                 Recorded::Frozen => {
                     // Whoever froze the window holds the lock until the verdict is there.
                     drop(self.lock());
@@ -167,10 +157,10 @@ impl Inner {
                 recorded => break recorded,
             }
         };
-        let streak = if ended.mark.failed() {
+        let streak = if mark.failed() {
             self.streak.extend(word.stay())
         } else {
-            if !ended.mark.cancelled() {
+            if !mark.cancelled() {
                 self.streak.end(word.stay());
             }
             0
@@ -179,7 +169,9 @@ impl Inner {
         if published {
             self.push(ended.event(), self.time(ended.now), word.stay());
         }
-        let judged = recorded == Recorded::Counted || self.running.is_some();
+        let judged = recorded == Recorded::Counted
+            || self.running.is_some()
+            || (self.limits.flags().changed() && self.limits.take_change());
         let opened = if judged {
             self.judge(word, ended.now, streak)
         } else {
@@ -193,12 +185,12 @@ impl Inner {
 
     /// Returns the number of the OPEN stay that this led to.
     pub(super) fn judge(&self, word: Word, now: Nanos, streak: u32) -> Option<u64> {
-        if self.settings.warmup.is_some() && self.is_warming(self.time(now)) {
+        if self.limits.warmup().is_some() && self.is_warming(self.time(now)) {
             return None;
         }
         let mut estimate = self.window.estimate(word.stay(), now);
         estimate.add_running(self.overdue(word, now));
-        let verdict = policy::closed(&self.settings, &estimate, streak);
+        let verdict = policy::closed(&self.limits.rules(), &estimate, streak);
         let matters = match word.state() {
             // Opens nothing, and each rate is announced once a stay.
             State::MetricsOnly => self.exceeded.is_news(word.stay(), verdict),
@@ -213,7 +205,7 @@ impl Inner {
 
     /// The calls of this stay that are still running past `slow`, with `count_running`.
     fn overdue(&self, word: Word, now: Nanos) -> u32 {
-        match (&self.running, self.settings.slow) {
+        match (&self.running, self.limits.slow()) {
             (Some(running), Some(slow)) => running.now(word.stay(), now, slow).overdue,
             _ => 0,
         }
@@ -231,10 +223,11 @@ impl Inner {
             self.window.freeze(stay.number);
             let mut counts = self.window.counts(stay.number, now);
             counts.add_running(self.overdue(word, now));
-            let verdict = policy::closed(&self.settings, &counts, streak);
+            let rules = Rules::of(stay.settings());
+            let verdict = policy::closed(&rules, &counts, streak);
             self.publish_exceeded(&stay, verdict, &counts, now);
             if word.state() == State::Closed && verdict.opens() {
-                let cause = verdict.cause(&self.settings, &counts, streak);
+                let cause = verdict.cause(stay.settings(), &counts, streak);
                 self.transit(
                     &mut stay,
                     State::Open,
@@ -270,12 +263,18 @@ impl Inner {
             let mut stay = self.lock();
             self.settle(&mut stay, ended.now);
             if self.word() == word {
-                let window = self.settings.half_open_failure_window;
-                stay.probes.record(ended.mark, ended.now, window);
-                stay.history_mut().probe(ended.mark);
+                let window = stay.settings().half_open_failure_window;
+                let Some(mark) = ended.mark(stay.settings().half_open_slow) else {
+                    stay.probes.give_back();
+                    drop(stay);
+                    self.announce();
+                    return None;
+                };
+                stay.probes.record(mark, ended.now, window);
+                stay.history_mut().probe(mark);
                 stay.figures = Figures::Probes(stay.probes.returned.counts);
                 self.push(ended.event(), ended.now, stay.number);
-                let next = policy::half_open(&self.settings, &stay.probes.returned);
+                let next = policy::half_open(stay.settings(), &stay.probes.returned);
                 self.follow(&mut stay, next, ended.now);
                 matches!(next, Next::Open(_)).then_some(stay.number)
             } else {

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::clock::{Clock, Nanos, nanos};
-use crate::config::Settings;
 use crate::error::{IllegalTransition, Name};
 use crate::event::{Cause, Event, EventKind, Interest};
 use crate::explain::Explanation;
@@ -19,12 +18,15 @@ use crate::window::{Running, Sliding};
 
 mod ending;
 mod history;
+mod limits;
+mod live;
 mod marks;
 mod permission;
 mod ramp;
 mod reading;
 mod stay;
 
+use limits::Limits;
 use marks::{Exceeded, Streak};
 pub(crate) use permission::Ticket;
 use ramp::Ramp;
@@ -62,8 +64,8 @@ pub struct CircuitBreaker {
 pub(crate) struct Inner {
     pub(crate) name: Name,
     pub(crate) clock: Clock,
-    pub(crate) settings: Settings,
-    layers: Arc<Layers>,
+    /// What calls read of the settings. The settings are behind `stay`'s lock.
+    pub(crate) limits: Limits,
     /// The clock when the breaker was made. Deadlines in `word` count from here.
     birth: Nanos,
     /// A [`Word`](crate::state::Word). Stored only under `stay`'s lock.
@@ -76,8 +78,6 @@ pub(crate) struct Inner {
     warm_at: AtomicU64,
     /// With `count_running`.
     pub(crate) running: Option<Running>,
-    /// Whether a call in CLOSED is admitted without a look at any of these.
-    plain: bool,
     rejected: AtomicU64,
     late: AtomicU64,
     ignored: AtomicU64,
@@ -103,7 +103,6 @@ pub(crate) struct Surroundings {
 
 impl CircuitBreaker {
     pub(crate) fn new(name: Name, layers: Arc<Layers>, surroundings: Surroundings) -> Self {
-        let settings = layers.settings().clone();
         let clock = surroundings.clock;
         let birth = clock.now();
         let random = if clock.is_test() {
@@ -111,13 +110,14 @@ impl CircuitBreaker {
         } else {
             Random::new()
         };
-        let (stay, word) = Stay::first(&settings, birth, random);
+        let (stay, word) = Stay::first(Arc::clone(&layers), birth, random);
+        let settings = layers.settings();
         Self {
             inner: Arc::new(Inner {
                 name,
                 birth,
                 word: AtomicU64::new(word.raw()),
-                window: Sliding::new(&settings, birth),
+                window: Sliding::new(settings, birth),
                 streak: Streak::default(),
                 exceeded: Exceeded::default(),
                 ramp: Ramp::new(),
@@ -126,9 +126,6 @@ impl CircuitBreaker {
                 } else {
                     Nanos::MAX
                 }),
-                plain: settings.warmup.is_none()
-                    && settings.ramp.is_none()
-                    && !settings.count_running,
                 running: settings
                     .slow
                     .filter(|_| settings.count_running)
@@ -143,9 +140,8 @@ impl CircuitBreaker {
                 unannounced: AtomicBool::new(false),
                 #[cfg(feature = "tokio")]
                 timer: surroundings.timer,
+                limits: Limits::new(settings),
                 clock,
-                settings,
-                layers,
             }),
         }
     }
@@ -177,7 +173,7 @@ impl CircuitBreaker {
     pub fn would_permit(&self) -> bool {
         match self.state() {
             State::Disabled | State::MetricsOnly => true,
-            State::Closed if self.inner.settings.ramp.is_none() => true,
+            State::Closed if self.inner.limits.ramp().is_none() => true,
             State::ForcedOpen => false,
             State::Closed | State::Open | State::HalfOpen => {
                 self.inner.caught_up(|stay| self.inner.has_room(stay))
@@ -197,15 +193,15 @@ impl CircuitBreaker {
     pub fn explain(&self) -> Explanation {
         let last = self
             .inner
-            .caught_up(|stay| (self.inner.snapshot(stay), stay.opened));
-        Explanation::new(&last.0, last.1, &self.inner.settings)
+            .caught_up(|stay| (self.inner.snapshot(stay), stay.opened, stay.layers()));
+        Explanation::new(&last.0, last.1, last.2.settings())
     }
 
     /// The effective settings that were chosen somewhere, each with its value and the layer that
     /// chose it. Settings not listed have the built-in default.
     #[must_use]
     pub fn config(&self) -> Vec<crate::ChosenSetting> {
-        self.inner.layers.chosen()
+        self.inner.layers().chosen()
     }
 
     /// Back to CLOSED with an empty window and no memory of earlier openings. Publishes the
@@ -324,10 +320,10 @@ impl Inner {
     /// Whether the clock alone can end a stay in this state.
     fn moves_by_itself(&self, state: State) -> bool {
         match state {
-            State::Open => self.settings.auto_half_open,
+            State::Open => self.limits.flags().auto_half_open(),
             // Failures may be forgotten too.
             State::HalfOpen => true,
-            State::Closed | State::MetricsOnly => self.settings.warmup.is_some(),
+            State::Closed | State::MetricsOnly => self.limits.warmup().is_some(),
             State::ForcedOpen | State::Disabled => false,
         }
     }
@@ -337,18 +333,19 @@ impl Inner {
         match self.word().state() {
             State::Disabled | State::MetricsOnly => true,
             State::Closed => self
-                .settings
-                .ramp
+                .limits
+                .ramp()
                 .is_none_or(|length| self.ramp.would_admit(self.clock.now(), length)),
             State::ForcedOpen => false,
             State::HalfOpen => {
-                stay.probes.issued < self.settings.half_open_calls
-                    && stay.probes.in_flight() < self.settings.half_open_concurrency
+                let settings = stay.settings();
+                stay.probes.issued < settings.half_open_calls
+                    && stay.probes.in_flight() < settings.half_open_concurrency
                     && self.rest_of_pause(stay, self.clock.now()).is_none()
             }
             // With a pause before the first probe, the call that ends the wait is rejected.
             State::Open => {
-                self.settings.half_open_delay.is_none()
+                stay.settings().half_open_delay.is_none()
                     && self.rest_of_wait(self.clock.now()) == Some(0)
             }
         }
@@ -379,8 +376,10 @@ impl Inner {
         Some(due.saturating_sub(now))
     }
 
-    pub(crate) fn layers(&self) -> &Layers {
-        &self.layers
+    /// The configuration in force. A HALF_OPEN stay that began before it came in force ends under
+    /// its own.
+    pub(crate) fn layers(&self) -> Arc<Layers> {
+        Arc::clone(&self.lock().layers)
     }
 
     pub(crate) fn totals(&self) -> Totals {

@@ -45,7 +45,7 @@ impl Inner {
     #[inline]
     pub(crate) fn admit(&self) -> Result<Ticket, CallNotPermitted> {
         let word = self.word();
-        if word.is_closed() && self.plain {
+        if word.is_closed() && !self.limits.flags().unusual() {
             Ok(self.ticket(word))
         } else {
             self.admit_unless_rejected()
@@ -55,7 +55,7 @@ impl Inner {
     #[inline]
     fn ticket(&self, word: Word) -> Ticket {
         let measured =
-            self.settings.slow.is_some() || self.events.wants(Interest::CALLS) || fault::any();
+            self.limits.flags().measured() || self.events.wants(Interest::CALLS) || fault::any();
         Ticket {
             word,
             start: if measured {
@@ -102,11 +102,11 @@ impl Inner {
 
     /// In CLOSED and METRICS_ONLY, with the rules that look at each call. `None` if the stay is over.
     fn admit_recorded(&self, word: Word) -> Option<Result<Ticket, CallNotPermitted>> {
-        if self.plain {
+        if !self.limits.flags().unusual() {
             return Some(Ok(self.ticket(word)));
         }
         let now = self.clock.now();
-        if let Some(warmup) = self.settings.warmup {
+        if let Some(warmup) = self.limits.warmup() {
             self.warm_up(now, warmup);
             if self.word() != word {
                 return None;
@@ -119,7 +119,7 @@ impl Inner {
                 return None;
             }
         }
-        if let Some(length) = self.settings.ramp.filter(|_| word.is_closed()) {
+        if let Some(length) = self.limits.ramp().filter(|_| word.is_closed()) {
             if !self.ramp.admit(now, length) {
                 return Some(Err(self.reject(Reason::Ramping, None)));
             }

@@ -18,7 +18,8 @@ impl Inner {
         let now = self.clock.now();
         let word = self.word();
         let state = word.state();
-        let settings = &self.settings;
+        let layers = stay.layers();
+        let settings = layers.settings();
         let (counts, min_calls) = match stay.figures {
             Figures::Nothing => (Counts::default(), settings.min_calls),
             Figures::Window(number) => (self.window.counts(number, now), settings.min_calls),

@@ -5,11 +5,13 @@
 //! rejections in OPEN.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::clock::{Nanos, nanos};
 use crate::config::{MaxWaitState, Mode, Settings};
 use crate::event::{Cause, EventKind};
+use crate::layers::Layers;
 use crate::outcome::Mark;
 use crate::policy::{self, Next, ProbeCounts};
 use crate::random::Random;
@@ -25,18 +27,23 @@ use super::history::History;
 const CATCH_UP_LIMIT: u32 = 64;
 
 /// What belongs to the present stay.
-#[derive(Debug)]
 pub(crate) struct Stay {
+    /// The configuration in force.
+    pub(super) layers: Arc<Layers>,
+    /// That of this HALF_OPEN stay, if another one has come in force since it began.
+    pub(super) probing: Option<Arc<Layers>>,
     /// Counts stays from 1.
     pub(crate) number: u64,
     pub(crate) entered: Nanos,
     /// Openings in a row.
     pub(crate) attempt: u64,
     /// The wait of the latest attempt.
-    wait: Nanos,
+    pub(super) wait: Nanos,
     /// HALF_OPEN stays in a row that led back to OPEN.
-    failed_stays: u32,
+    pub(super) failed_stays: u32,
     random: Random,
+    /// The random part of this OPEN stay's wait; `None` if somebody named it.
+    pub(super) draw: Option<f64>,
     /// The wait of this OPEN stay.
     pub(crate) served_wait: Nanos,
     pub(crate) figures: Figures,
@@ -113,7 +120,8 @@ impl Probes {
 }
 
 impl Stay {
-    pub(crate) fn first(settings: &Settings, now: Nanos, random: Random) -> (Self, Word) {
+    pub(crate) fn first(layers: Arc<Layers>, now: Nanos, random: Random) -> (Self, Word) {
+        let settings = layers.settings();
         let state = match settings.mode {
             Mode::Enabled => State::Closed,
             Mode::MetricsOnly => State::MetricsOnly,
@@ -128,6 +136,7 @@ impl Stay {
             wait: policy::first_wait(settings),
             failed_stays: 0,
             random,
+            draw: None,
             served_wait: 0,
             figures: match state {
                 State::Closed | State::MetricsOnly => Figures::Window(1),
@@ -138,6 +147,8 @@ impl Stay {
             opened: None,
             first: state,
             history: None,
+            probing: None,
+            layers,
         };
         (stay, Word::in_stay(state, 1))
     }
@@ -148,6 +159,16 @@ impl Stay {
 
     pub(super) fn history_mut(&mut self) -> &mut History {
         self.history.get_or_insert_default()
+    }
+
+    /// What this stay goes by.
+    pub(crate) fn settings(&self) -> &Settings {
+        self.probing.as_ref().unwrap_or(&self.layers).settings()
+    }
+
+    /// The same, to keep while the stay changes.
+    pub(crate) fn layers(&self) -> Arc<Layers> {
+        Arc::clone(self.probing.as_ref().unwrap_or(&self.layers))
     }
 
     pub(crate) fn rejected(&self, total: u64) -> u64 {
@@ -179,6 +200,7 @@ impl Inner {
         let entered = stay.entered;
         stay.history_mut().transit((from, entered), (to, at), cause);
         stay.number += 1;
+        stay.probing = None;
         self.count_attempt(stay, from, to, wait, at, cause);
         stay.entered = at;
         if from != to || to != State::Open {
@@ -235,30 +257,32 @@ impl Inner {
         at: Nanos,
         cause: Cause,
     ) {
+        let layers = stay.layers();
+        let settings = layers.settings();
         match (to, wait) {
-            (State::Open, Wait::Given(wait)) => stay.served_wait = policy::served(wait),
+            (State::Open, Wait::Given(wait)) => {
+                stay.draw = None;
+                stay.served_wait = policy::served(wait);
+            }
             (State::Open, Wait::Computed) | (State::ForcedOpen, _) => {
                 if from == State::HalfOpen && cause != Cause::Manual {
                     stay.failed_stays = stay.failed_stays.saturating_add(1);
                 }
-                self.recover(stay, from, at);
+                recover(stay, settings, from, at);
                 stay.wait = if stay.attempt == 0 {
-                    policy::first_wait(&self.settings)
+                    policy::first_wait(settings)
                 } else {
-                    policy::next_wait(&self.settings, stay.wait)
+                    policy::next_wait(settings, stay.wait)
                 };
                 stay.attempt += 1;
-                stay.served_wait = policy::served_wait(
-                    &self.settings,
-                    stay.wait,
-                    stay.failed_stays,
-                    cause,
-                    stay.random.next(),
-                );
+                let draw = stay.random.next();
+                stay.draw = Some(draw);
+                stay.served_wait =
+                    policy::served_wait(settings, stay.wait, stay.failed_stays, cause, draw);
             }
             (State::HalfOpen, _) => {}
             _ => {
-                let remembers = self.settings.wait_recover.is_some()
+                let remembers = settings.wait_recover.is_some()
                     && (from, to) == (State::HalfOpen, State::Closed)
                     && cause != Cause::Manual;
                 if !remembers {
@@ -267,17 +291,6 @@ impl Inner {
                 stay.failed_stays = 0;
             }
         }
-    }
-
-    /// With `wait_recover`: forgets openings according to the time that the stay in CLOSED, which
-    /// ends now, has lasted.
-    fn recover(&self, stay: &mut Stay, from: State, at: Nanos) {
-        let Some(each) = self.settings.wait_recover.filter(|_| from == State::Closed) else {
-            return;
-        };
-        let forgotten = at.saturating_sub(stay.entered) / each.max(1);
-        stay.attempt = stay.attempt.saturating_sub(forgotten);
-        stay.wait = policy::wait_of(&self.settings, stay.attempt);
     }
 
     /// Applies what the clock has made due, in order, each at its due time. Only the automatic end
@@ -305,7 +318,7 @@ impl Inner {
                     self.forget_failures(stay, due);
                     self.follow(
                         stay,
-                        policy::half_open_expired(&self.settings, &stay.probes.returned),
+                        policy::half_open_expired(stay.settings(), &stay.probes.returned),
                         due,
                     )
                 }
@@ -321,7 +334,7 @@ impl Inner {
 
     /// In HALF_OPEN with `half_open_failure_window`.
     fn forget_failures(&self, stay: &mut Stay, now: Nanos) {
-        let Some(window) = self.settings.half_open_failure_window else {
+        let Some(window) = stay.settings().half_open_failure_window else {
             return;
         };
         if self.word().state() == State::HalfOpen {
@@ -332,7 +345,7 @@ impl Inner {
 
     /// How much is left of the pause before the first probe.
     pub(crate) fn rest_of_pause(&self, stay: &Stay, now: Nanos) -> Option<Nanos> {
-        let delay = self.settings.half_open_delay?;
+        let delay = stay.settings().half_open_delay?;
         let rest = stay.entered.saturating_add(delay).saturating_sub(now);
         (rest > 0).then_some(rest)
     }
@@ -341,7 +354,7 @@ impl Inner {
     pub(crate) fn due(&self, stay: &Stay) -> Option<Nanos> {
         let word = self.word();
         match word.state() {
-            State::Open if self.settings.auto_half_open => word
+            State::Open if stay.settings().auto_half_open => word
                 .deadline()
                 .map(|deadline| self.birth.saturating_add(deadline)),
             State::HalfOpen => self.end_of_half_open(stay).filter(|due| *due != Nanos::MAX),
@@ -357,11 +370,12 @@ impl Inner {
     /// first one, with the pause before it: a stay in which nobody has asked has learnt nothing, and
     /// ending it could keep in step with calls that come rarely, so that none were ever admitted.
     fn end_of_half_open(&self, stay: &Stay) -> Option<Nanos> {
-        let limit = self.settings.half_open_max_wait?;
-        match self.settings.half_open_max_wait_state {
+        let settings = stay.settings();
+        let limit = settings.half_open_max_wait?;
+        match settings.half_open_max_wait_state {
             MaxWaitState::Open | MaxWaitState::Closed => stay.entered.checked_add(limit),
             MaxWaitState::Decide => {
-                let pause = self.settings.half_open_delay.unwrap_or_default();
+                let pause = settings.half_open_delay.unwrap_or_default();
                 stay.probes.first?.checked_add(limit.saturating_sub(pause))
             }
         }
@@ -378,7 +392,9 @@ impl Inner {
     /// In OPEN: passes over the rounds of OPEN and HALF_OPEN that are wholly in the past. Nobody
     /// called in any of them, so each ended as the one before. Returns whether there were any.
     fn skip_rounds(&self, stay: &mut Stay, now: Nanos) -> bool {
-        let Some(limit) = self.settings.half_open_max_wait else {
+        let layers = stay.layers();
+        let settings = layers.settings();
+        let Some(limit) = settings.half_open_max_wait else {
             return false;
         };
         let mut rounds = 0;
@@ -388,10 +404,10 @@ impl Inner {
             if past == 0 {
                 break;
             }
-            let next = policy::next_wait(&self.settings, stay.wait);
+            let next = policy::next_wait(settings, stay.wait);
             // Rounds are alike, but for the random part, while the wait does not grow and the number
             // of failed stays makes no difference.
-            let alike = match self.settings.half_open_attempts {
+            let alike = match settings.half_open_attempts {
                 _ if next != stay.wait => 1,
                 Some(stays) if stay.failed_stays < stays => u64::from(stays - stay.failed_stays),
                 _ => past,
@@ -404,13 +420,10 @@ impl Inner {
             let failed = u32::try_from(passed).unwrap_or(u32::MAX);
             stay.failed_stays = stay.failed_stays.saturating_add(failed);
             stay.wait = next;
-            stay.served_wait = policy::served_wait(
-                &self.settings,
-                next,
-                stay.failed_stays,
-                Cause::WaitOver,
-                stay.random.next(),
-            );
+            let draw = stay.random.next();
+            stay.draw = Some(draw);
+            stay.served_wait =
+                policy::served_wait(settings, next, stay.failed_stays, Cause::WaitOver, draw);
             rounds += passed;
         }
         if rounds == 0 {
@@ -418,9 +431,7 @@ impl Inner {
         }
         // The generation need only rise; those that were skipped have had no permits.
         stay.number += 2;
-        let word = Word::open(stay.entered.saturating_sub(self.birth), stay.served_wait);
-        // Release: as in `transit`.
-        self.word.store(word.raw(), Ordering::Release);
+        self.store_deadline(stay);
         self.push(
             EventKind::CyclesSkipped { cycles: rounds },
             stay.entered,
@@ -439,14 +450,13 @@ impl Inner {
             if stay.number != number || self.word().state() != State::Open {
                 return;
             }
-            let cap = match self.settings.wait_max {
+            let cap = match stay.settings().wait_max {
                 Nanos::MAX => LONGEST,
                 max => max,
             };
+            stay.draw = None;
             stay.served_wait = policy::served(nanos(asked).min(cap));
-            let word = Word::open(stay.entered.saturating_sub(self.birth), stay.served_wait);
-            // Release: as in `transit`.
-            self.word.store(word.raw(), Ordering::Release);
+            self.store_deadline(&stay);
             // Relaxed: as in `transit`.
             self.unannounced.store(true, Ordering::Relaxed);
         }
@@ -471,4 +481,15 @@ impl Inner {
             kind,
         });
     }
+}
+
+/// With `wait_recover`: forgets openings according to the time that the stay in CLOSED, which ends
+/// now, has lasted.
+fn recover(stay: &mut Stay, settings: &Settings, from: State, at: Nanos) {
+    let Some(each) = settings.wait_recover.filter(|_| from == State::Closed) else {
+        return;
+    };
+    let forgotten = at.saturating_sub(stay.entered) / each.max(1);
+    stay.attempt = stay.attempt.saturating_sub(forgotten);
+    stay.wait = policy::wait_of(settings, stay.attempt);
 }

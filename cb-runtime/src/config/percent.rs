@@ -19,6 +19,15 @@ impl Percent {
         Self((percent * Self::SCALE + 0.5) as u32)
     }
 
+    pub(crate) const fn units(self) -> u32 {
+        self.0
+    }
+
+    /// Of what [`units`](Self::units) gave.
+    pub(crate) const fn from_units(units: u32) -> Self {
+        Self(units)
+    }
+
     pub(crate) fn value(self) -> f64 {
         f64::from(self.0) / Self::SCALE
     }

@@ -1,6 +1,6 @@
 //! The rules: what a stay's counts mean under the settings. Pure: no clock, no atomics.
 
-use crate::config::Settings;
+use crate::config::{Percent, Settings};
 use crate::event::Cause;
 use crate::window::Counts;
 
@@ -9,6 +9,29 @@ mod wait;
 
 pub(crate) use half_open::{Next, ProbeCounts, deciding, half_open, half_open_expired};
 pub(crate) use wait::{first_wait, next_wait, served, served_wait, wait_of};
+
+/// The limits of a CLOSED or METRICS_ONLY stay.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Rules {
+    pub(crate) min_calls: u32,
+    pub(crate) failure_rate: Percent,
+    /// `None` where nothing is slow.
+    pub(crate) slow_rate: Option<Percent>,
+    pub(crate) failure_count: Option<u32>,
+    pub(crate) consecutive_failures: Option<u32>,
+}
+
+impl Rules {
+    pub(crate) fn of(settings: &Settings) -> Self {
+        Self {
+            min_calls: settings.min_calls,
+            failure_rate: settings.failure_rate,
+            slow_rate: settings.slow.map(|_| settings.slow_rate),
+            failure_count: settings.failure_count,
+            consecutive_failures: settings.consecutive_failures,
+        }
+    }
+}
 
 /// What the counts of a CLOSED or METRICS_ONLY stay amount to.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -60,15 +83,18 @@ fn slow_rate(settings: &Settings, counts: &Counts) -> Cause {
 }
 
 /// Judges a CLOSED stay, after each recorded outcome. `streak` is the failures in a row.
-pub(crate) fn closed(settings: &Settings, counts: &Counts, streak: u32) -> Verdict {
-    let rates = counts.total >= settings.min_calls;
+pub(crate) fn closed(rules: &Rules, counts: &Counts, streak: u32) -> Verdict {
+    let rates = counts.total >= rules.min_calls;
     Verdict {
-        failure_rate: rates && settings.failure_rate.reached(counts.failed, counts.total),
-        slow_rate: rates && slow_reached(settings, counts),
-        failure_count: settings
+        failure_rate: rates && rules.failure_rate.reached(counts.failed, counts.total),
+        slow_rate: rates
+            && rules
+                .slow_rate
+                .is_some_and(|limit| limit.reached(counts.slow, counts.total)),
+        failure_count: rules
             .failure_count
             .is_some_and(|limit| counts.failed >= limit),
-        consecutive: settings
+        consecutive: rules
             .consecutive_failures
             .is_some_and(|limit| streak >= limit),
     }
@@ -84,8 +110,8 @@ mod tests {
     use crate::config::{Config, Window, resolve};
     use std::time::Duration;
 
-    fn settings(config: Config) -> Settings {
-        resolve(&config, None).unwrap()
+    fn settings(config: Config) -> Rules {
+        Rules::of(&resolve(&config, None).unwrap())
     }
 
     fn counts(total: u32, failed: u32, slow: u32) -> Counts {

@@ -1,0 +1,174 @@
+//! What calls read of the settings: a copy in atomics, so that it can change while they run.
+//!
+//! The settings themselves are behind the stay's lock, and an opening is decided under it. So a call
+//! that reads some limits before and others after a change can at most miss its turn to look under
+//! the lock, or take it in vain.
+
+use crate::clock::Nanos;
+use crate::config::{Percent, Settings};
+use crate::outcome::OnCancel;
+use crate::policy::Rules;
+use crate::sync::{AtomicU32, AtomicU64, Ordering};
+
+/// Off, for a count.
+const NONE: u32 = u32::MAX;
+
+#[derive(Clone, Copy)]
+pub(crate) struct Flags(u32);
+
+impl Flags {
+    /// `slow` is set.
+    const MEASURED: u32 = 1;
+    /// `warmup`, `ramp` or `count_running`: rules that look at each call.
+    const UNUSUAL: u32 = 2;
+    const AUTO_HALF_OPEN: u32 = 4;
+    const CANCEL_IGNORES: u32 = 8;
+    const CANCEL_FAILS: u32 = 16;
+    /// The limits have changed since an outcome was judged.
+    const CHANGED: u32 = 32;
+
+    fn of(settings: &Settings) -> Self {
+        let unusual =
+            settings.warmup.is_some() || settings.ramp.is_some() || settings.count_running;
+        let flag = |set: bool, bit: u32| if set { bit } else { 0 };
+        Self(
+            flag(settings.slow.is_some(), Self::MEASURED)
+                | flag(unusual, Self::UNUSUAL)
+                | flag(settings.auto_half_open, Self::AUTO_HALF_OPEN)
+                | flag(settings.on_cancel == OnCancel::Ignore, Self::CANCEL_IGNORES)
+                | flag(settings.on_cancel == OnCancel::Failure, Self::CANCEL_FAILS),
+        )
+    }
+
+    fn has(self, bit: u32) -> bool {
+        self.0 & bit != 0
+    }
+
+    pub(crate) fn measured(self) -> bool {
+        self.has(Self::MEASURED)
+    }
+
+    pub(crate) fn unusual(self) -> bool {
+        self.has(Self::UNUSUAL)
+    }
+
+    pub(crate) fn auto_half_open(self) -> bool {
+        self.has(Self::AUTO_HALF_OPEN)
+    }
+
+    pub(crate) fn changed(self) -> bool {
+        self.has(Self::CHANGED)
+    }
+
+    pub(crate) fn on_cancel(self) -> OnCancel {
+        if self.has(Self::CANCEL_IGNORES) {
+            OnCancel::Ignore
+        } else if self.has(Self::CANCEL_FAILS) {
+            OnCancel::Failure
+        } else {
+            OnCancel::Slow
+        }
+    }
+}
+
+/// Every access is relaxed: see above.
+pub(crate) struct Limits {
+    flags: AtomicU32,
+    min_calls: AtomicU32,
+    failure_rate: AtomicU32,
+    slow_rate: AtomicU32,
+    failure_count: AtomicU32,
+    consecutive_failures: AtomicU32,
+    /// Off: `Nanos::MAX`, as the next two.
+    slow: AtomicU64,
+    warmup: AtomicU64,
+    ramp: AtomicU64,
+}
+
+impl Limits {
+    pub(crate) fn new(settings: &Settings) -> Self {
+        let limits = Self {
+            flags: AtomicU32::new(0),
+            min_calls: AtomicU32::new(0),
+            failure_rate: AtomicU32::new(0),
+            slow_rate: AtomicU32::new(0),
+            failure_count: AtomicU32::new(0),
+            consecutive_failures: AtomicU32::new(0),
+            slow: AtomicU64::new(0),
+            warmup: AtomicU64::new(0),
+            ramp: AtomicU64::new(0),
+        };
+        limits.set(settings, 0);
+        limits
+    }
+
+    /// The caller holds the breaker's lock, so there is one writer.
+    pub(crate) fn change(&self, settings: &Settings) {
+        self.set(settings, Flags::CHANGED);
+    }
+
+    fn set(&self, settings: &Settings, flags: u32) {
+        let rules = Rules::of(settings);
+        let count = |cell: &AtomicU32, value: Option<u32>| {
+            cell.store(value.unwrap_or(NONE), Ordering::Relaxed);
+        };
+        let time = |cell: &AtomicU64, value: Option<Nanos>| {
+            cell.store(value.unwrap_or(Nanos::MAX), Ordering::Relaxed);
+        };
+        count(&self.min_calls, Some(rules.min_calls));
+        count(&self.failure_rate, Some(rules.failure_rate.units()));
+        count(&self.slow_rate, rules.slow_rate.map(Percent::units));
+        count(&self.failure_count, rules.failure_count);
+        count(&self.consecutive_failures, rules.consecutive_failures);
+        time(&self.slow, settings.slow);
+        time(&self.warmup, settings.warmup);
+        time(&self.ramp, settings.ramp);
+        // Release pairs with the update in `take_change`: who takes the change judges by it.
+        self.flags
+            .store(Flags::of(settings).0 | flags, Ordering::Release);
+    }
+
+    #[inline]
+    pub(crate) fn flags(&self) -> Flags {
+        Flags(self.flags.load(Ordering::Relaxed))
+    }
+
+    /// Whether the limits have changed since this was last asked.
+    #[cold]
+    pub(crate) fn take_change(&self) -> bool {
+        // AcqRel pairs with the store in `set`.
+        let before = self.flags.fetch_and(!Flags::CHANGED, Ordering::AcqRel);
+        Flags(before).changed()
+    }
+
+    pub(crate) fn rules(&self) -> Rules {
+        let count = |cell: &AtomicU32| {
+            let value = cell.load(Ordering::Relaxed);
+            (value != NONE).then_some(value)
+        };
+        Rules {
+            min_calls: self.min_calls.load(Ordering::Relaxed),
+            failure_rate: Percent::from_units(self.failure_rate.load(Ordering::Relaxed)),
+            slow_rate: count(&self.slow_rate).map(Percent::from_units),
+            failure_count: count(&self.failure_count),
+            consecutive_failures: count(&self.consecutive_failures),
+        }
+    }
+
+    pub(crate) fn slow(&self) -> Option<Nanos> {
+        time(&self.slow)
+    }
+
+    pub(crate) fn warmup(&self) -> Option<Nanos> {
+        time(&self.warmup)
+    }
+
+    pub(crate) fn ramp(&self) -> Option<Nanos> {
+        time(&self.ramp)
+    }
+}
+
+fn time(cell: &AtomicU64) -> Option<Nanos> {
+    let value = cell.load(Ordering::Relaxed);
+    (value != Nanos::MAX).then_some(value)
+}

@@ -1,0 +1,95 @@
+//! Another configuration while calls are under way.
+
+use std::sync::Arc;
+
+use crate::clock::Nanos;
+use crate::event::Cause;
+use crate::layers::Layers;
+use crate::policy;
+use crate::state::{State, Word};
+use crate::sync::Ordering;
+
+use super::Inner;
+use super::stay::Stay;
+
+impl Inner {
+    /// Puts another configuration in force. State, stay, calls in flight, the row of failures and
+    /// what the window holds stay as they are; the limits apply from the next outcome on. An OPEN
+    /// stay gets the new wait, counted from its entry, unless somebody named its wait. A HALF_OPEN
+    /// stay ends under the configuration that it began with. `mode` has had its say.
+    #[cfg_attr(not(test), allow(dead_code))] // for the registry
+    pub(crate) fn reconfigure(&self, layers: Arc<Layers>) {
+        {
+            let mut stay = self.lock();
+            let now = self.clock.now();
+            self.settle(&mut stay, now);
+            let before = std::mem::replace(&mut stay.layers, layers);
+            let own = Arc::clone(&before);
+            stay.wait = policy::wait_of(stay.layers.settings(), stay.attempt);
+            match self.word().state() {
+                State::HalfOpen => {
+                    stay.probing.get_or_insert(own);
+                }
+                State::Open => self.change_wait(&mut stay, now),
+                _ => {}
+            }
+            self.limits.change(stay.layers.settings());
+            let warmup = |layers: &Layers| layers.settings().warmup;
+            self.change_warmup(&mut stay, warmup(&before), now);
+            // Relaxed: as in `transit`.
+            self.unannounced.store(true, Ordering::Relaxed);
+        }
+        self.announce();
+    }
+
+    /// In OPEN: the wait that the stay would have had under the present configuration.
+    fn change_wait(&self, stay: &mut Stay, now: Nanos) {
+        let Some(draw) = stay.draw else { return };
+        let settings = stay.layers.settings();
+        let cause = stay.opened.unwrap_or(Cause::Manual);
+        let served = policy::served_wait(settings, stay.wait, stay.failed_stays, cause, draw);
+        // Not before now: a wait that would have been over ends with the next call.
+        stay.served_wait = served.max(now.saturating_sub(stay.entered));
+        self.store_deadline(stay);
+    }
+
+    /// A warm-up that is going on lasts as long as the new one; one that is turned off ends. A new one
+    /// begins with the first call, and so only where nothing was recorded yet.
+    fn change_warmup(&self, stay: &mut Stay, before: Option<Nanos>, now: Nanos) {
+        let after = stay.layers.settings().warmup;
+        if before == after {
+            return;
+        }
+        let end = match (self.warm_at(), after) {
+            (Nanos::MAX, Some(_)) if self.is_untouched(stay, now) => 0,
+            (Nanos::MAX, _) | (0, None) => Nanos::MAX,
+            (0, Some(_)) => 0,
+            (end, after) => {
+                let began = end.saturating_sub(before.unwrap_or_default());
+                began
+                    .saturating_add(after.unwrap_or_default())
+                    .max(now)
+                    .max(1)
+            }
+        };
+        // Relaxed: who must not miss it looks again under the lock.
+        self.warm_at.store(end, Ordering::Relaxed);
+        self.settle(stay, now);
+    }
+
+    fn is_untouched(&self, stay: &Stay, now: Nanos) -> bool {
+        stay.number == 1
+            && self.window.counts(stay.number, now).total == 0
+            && self.streak.failures(stay.number) == 0
+    }
+
+    /// The deadline of an OPEN stay whose wait has changed.
+    pub(super) fn store_deadline(&self, stay: &Stay) {
+        let word = Word::open(stay.entered.saturating_sub(self.birth), stay.served_wait);
+        // Release: as in `transit`.
+        self.word.store(word.raw(), Ordering::Release);
+    }
+}
+
+#[cfg(test)]
+mod tests;
