@@ -58,6 +58,22 @@ pub enum Reason {
     Fault,
 }
 
+impl Reason {
+    /// As a fixed word, for logs and labels: `open`, `forced_open`, `half_open_full`, `ramping`,
+    /// `pausing`, `fault`.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Open => "open",
+            Self::ForcedOpen => "forced_open",
+            Self::HalfOpenFull => "half_open_full",
+            Self::Ramping => "ramping",
+            Self::Pausing => "pausing",
+            Self::Fault => "fault",
+        }
+    }
+}
+
 /// The breaker refused the call; the guarded function did not run.
 #[derive(Clone, PartialEq, Eq)]
 pub struct CallNotPermitted {

@@ -16,7 +16,8 @@ use crate::state::State;
 /// ```json
 /// {"breaker":"inventory","at":12.5,"generation":2,"kind":{
 ///   "type":"transition","from":"CLOSED","to":"OPEN",
-///   "cause":{"type":"failure_rate","failed":12,"calls":20,"limit":50.0}}}
+///   "cause":{"type":"failure_rate","failed":12,"calls":20,"limit":50.0}},
+///  "figures":{"calls":20,"failed":12,"slow":0,"not_permitted_total":0,"wait":10.0}}
 /// ```
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
@@ -32,6 +33,29 @@ pub struct Event {
     pub generation: u64,
     /// What.
     pub kind: EventKind,
+    /// With a transition, the figures of that moment.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub figures: Option<EventFigures>,
+}
+
+/// The figures of the moment of a transition: those of the stay that has ended, and the wait that
+/// has begun.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct EventFigures {
+    /// Recorded calls in the window, or probes that returned.
+    pub calls: u32,
+    /// Those that failed.
+    pub failed: u32,
+    /// Those that were slow, with whatever result.
+    pub slow: u32,
+    /// All rejections since the breaker was made.
+    pub not_permitted_total: u64,
+    /// To OPEN: how long until the first probe; `None` if the wait has no end, and in other states.
+    /// A `retry_after` of the downstream may yet replace it.
+    #[cfg_attr(feature = "serde", serde(with = "crate::seconds::optional"))]
+    pub wait: Option<Duration>,
 }
 
 impl Event {
@@ -207,6 +231,49 @@ pub enum Cause {
     },
     /// Somebody said so.
     Manual,
+}
+
+impl Cause {
+    /// The setting or the event that decided, as a fixed word: `failure_rate`, `slow_rate`,
+    /// `failure_count`, `consecutive_failures`, `wait_over`, `probes_succeeded`,
+    /// `half_open_failures`, `half_open_successes`, `half_open_success_rate`,
+    /// `half_open_max_wait`, `manual`.
+    #[must_use]
+    pub fn rule(&self) -> &'static str {
+        match self {
+            Self::FailureRate { .. } => "failure_rate",
+            Self::SlowRate { .. } => "slow_rate",
+            Self::FailureCount { .. } => "failure_count",
+            Self::ConsecutiveFailures { .. } => "consecutive_failures",
+            Self::WaitOver => "wait_over",
+            Self::ProbesSucceeded { .. } => "probes_succeeded",
+            Self::ProbeFailures { .. } => "half_open_failures",
+            Self::ProbesFellShort { .. } => "half_open_successes",
+            Self::ProbeSuccessRate { .. } => "half_open_success_rate",
+            Self::HalfOpenMaxWait { .. } => "half_open_max_wait",
+            Self::Manual => "manual",
+        }
+    }
+
+    /// The limit of that rule: in percent for rates, else a number of calls. `None` where the rule
+    /// has no limit.
+    #[must_use]
+    pub fn limit(&self) -> Option<f64> {
+        match *self {
+            Self::FailureRate { limit, .. }
+            | Self::SlowRate { limit, .. }
+            | Self::ProbeSuccessRate { limit, .. } => Some(limit),
+            Self::FailureCount { limit, .. } | Self::ProbeFailures { limit, .. } => {
+                Some(f64::from(limit))
+            }
+            Self::ConsecutiveFailures { failures } => Some(f64::from(failures)),
+            Self::ProbesFellShort { wanted, .. } => Some(f64::from(wanted)),
+            Self::WaitOver
+            | Self::ProbesSucceeded { .. }
+            | Self::HalfOpenMaxWait { .. }
+            | Self::Manual => None,
+        }
+    }
 }
 
 impl fmt::Display for Cause {

@@ -50,12 +50,15 @@
 //! - `advise`: what a configuration does at the traffic it is meant for, before production.
 //! - `serde`: [`Snapshot`], [`Event`], [`Explanation`], [`ChosenSetting`] and [`Conflict`] as data.
 //! - `tokio` (default): `timeout` on async functions, and `Registry::run_timer`.
+//! - `tracing`: transitions, rejections and conflicts as `tracing` events.
 
 #[cfg(feature = "advise")]
 pub mod advise;
 #[cfg(all(doc, feature = "macros", feature = "tokio"))]
 pub mod guide;
 pub mod testing;
+#[cfg(feature = "tracing")]
+pub mod tracing;
 
 #[doc(hidden)]
 pub mod __private;
@@ -103,7 +106,7 @@ pub use conflict::{Conflict, ConflictKind};
 pub use current::{Current, current};
 pub use enter::registry;
 pub use error::{CallError, CallNotPermitted, ConfigError, IllegalTransition, Reason, TimedOut};
-pub use event::{Cause, Event, EventKind, Interest};
+pub use event::{Cause, Event, EventFigures, EventKind, Interest};
 pub use explain::Explanation;
 pub use function::Place;
 pub use keys::KeyFigures;

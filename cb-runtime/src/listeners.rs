@@ -32,6 +32,8 @@ pub(crate) struct Hub {
     /// The union of the subscribers' interests.
     interest: AtomicU8,
     subscribers: Mutex<Subscribers>,
+    #[cfg(feature = "tracing")]
+    pub(crate) rejection_interval: crate::tracing::Interval,
 }
 
 #[derive(Default)]
@@ -159,6 +161,8 @@ pub(crate) struct Events {
     registry: Arc<Hub>,
     queue: Mutex<Queue>,
     dropped: AtomicU64,
+    #[cfg(feature = "tracing")]
+    pub(crate) rejections: crate::tracing::Rejections,
 }
 
 #[derive(Default)]
@@ -176,6 +180,8 @@ impl Events {
             registry,
             queue: Mutex::default(),
             dropped: AtomicU64::new(0),
+            #[cfg(feature = "tracing")]
+            rejections: crate::tracing::Rejections::default(),
         }
     }
 
@@ -192,6 +198,20 @@ impl Events {
         self.own.wants(interest) || self.registry.wants(interest)
     }
 
+    #[cfg(feature = "tracing")]
+    pub(crate) fn tell_rejection(
+        &self,
+        name: &crate::error::Name,
+        reason: crate::error::Reason,
+        retry_after: Option<std::time::Duration>,
+        now: crate::clock::Nanos,
+        total: impl FnOnce() -> u64,
+    ) {
+        let interval = &self.registry.rejection_interval;
+        self.rejections
+            .tell(name, reason, retry_after, now, interval, total);
+    }
+
     pub(crate) fn dropped(&self) -> u64 {
         // Relaxed: a counter, nothing else depends on it.
         self.dropped.load(Ordering::Relaxed)
@@ -199,7 +219,8 @@ impl Events {
 
     pub(crate) fn push(&self, event: Event) {
         let interest = event.kind.class();
-        if !self.wants(interest) {
+        let logged = cfg!(feature = "tracing") && interest == Interest::TRANSITIONS;
+        if !logged && !self.wants(interest) {
             return;
         }
         let mut queue = lock(&self.queue);
@@ -233,6 +254,8 @@ impl Events {
             queue.transitions -= usize::from(transition);
             turn = turn.saturating_sub(1);
             drop(queue);
+            #[cfg(feature = "tracing")]
+            crate::tracing::tell(&event, &self.rejections);
             self.own.deliver(&event);
             self.registry.deliver(&event);
             queue = lock(&self.queue);
@@ -255,6 +278,7 @@ mod tests {
             at: Duration::ZERO,
             generation: 1,
             kind,
+            figures: None,
         }
     }
 
@@ -328,7 +352,8 @@ mod tests {
     #[test]
     fn nothing_waits_for_nobody() {
         let events = Events::new(Arc::default());
-        events.push(event(EventKind::Reset));
+        events.push(event(EventKind::Late));
+        events.deliver();
         assert!(lock(&events.queue).waiting.is_empty());
     }
 }

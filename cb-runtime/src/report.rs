@@ -1,4 +1,4 @@
-//! The one place that writes to standard error.
+//! Warnings: to standard error, or to `tracing` with that feature.
 
 use std::collections::BTreeSet;
 use std::io::Write as _;
@@ -17,6 +17,10 @@ pub(crate) fn warn(text: &str) {
         if said.len() >= MOST || !said.insert(text.to_owned()) {
             return;
         }
+    }
+    #[cfg(feature = "tracing")]
+    if crate::tracing::warn(text) {
+        return;
     }
     // Not `eprintln`, which panics where standard error is closed.
     let _ = writeln!(std::io::stderr(), "warning: circuit breaker: {text}");

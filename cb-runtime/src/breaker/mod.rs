@@ -25,6 +25,7 @@ mod permission;
 mod ramp;
 mod reading;
 mod stay;
+mod told;
 
 use limits::Limits;
 use marks::{Exceeded, Streak};

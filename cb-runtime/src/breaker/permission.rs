@@ -76,16 +76,17 @@ impl Inner {
                         return answer;
                     }
                 }
-                State::ForcedOpen => return Err(self.reject(Reason::ForcedOpen, None)),
+                State::ForcedOpen => return Err(self.reject(Reason::ForcedOpen, None, None)),
                 State::Open => {
                     let Some(deadline) = word.deadline() else {
-                        return Err(self.reject(Reason::Open, None));
+                        return Err(self.reject(Reason::Open, None, None));
                     };
                     // One read of the clock decides and is what the rejection reports.
                     let now = self.clock.now();
                     let rest = self.birth.saturating_add(deadline).saturating_sub(now);
                     if rest > 0 {
-                        return Err(self.reject(Reason::Open, Some(Duration::from_nanos(rest))));
+                        let rest = Some(Duration::from_nanos(rest));
+                        return Err(self.reject(Reason::Open, rest, Some(now)));
                     }
                     if let Some(ticket) = self.end_wait(word, now) {
                         return Ok(ticket);
@@ -121,7 +122,7 @@ impl Inner {
         }
         if let Some(length) = self.limits.ramp().filter(|_| word.is_closed()) {
             if !self.ramp.admit(now, length) {
-                return Some(Err(self.reject(Reason::Ramping, None)));
+                return Some(Err(self.reject(Reason::Ramping, None, Some(now))));
             }
         }
         let ticket = self.ticket(word);
@@ -194,19 +195,27 @@ impl Inner {
         if let Some(ticket) = self.take_probe(&mut stay) {
             return Some(Ok(ticket));
         }
-        let pause = self.rest_of_pause(&stay, self.clock.now());
+        let now = self.clock.now();
+        let pause = self.rest_of_pause(&stay, now);
         drop(stay);
         let (reason, retry_after) = match pause {
             Some(rest) => (Reason::Pausing, Some(Duration::from_nanos(rest))),
             None => (Reason::HalfOpenFull, None),
         };
-        Some(Err(self.reject(reason, retry_after)))
+        Some(Err(self.reject(reason, retry_after, Some(now))))
     }
 
+    /// `now` is the time if somebody has read it.
     #[inline]
-    fn reject(&self, reason: Reason, retry_after: Option<Duration>) -> CallNotPermitted {
+    fn reject(
+        &self,
+        reason: Reason,
+        retry_after: Option<Duration>,
+        now: Option<Nanos>,
+    ) -> CallNotPermitted {
         // Relaxed: a counter; see `transit` for the stay it counts in.
-        self.rejected.fetch_add(1, Ordering::Relaxed);
+        let before = self.rejected.fetch_add(1, Ordering::Relaxed);
+        self.tell_rejection(reason, retry_after, now, before);
         if self.events.wants(Interest::CALLS) {
             self.publish(EventKind::NotPermitted { reason });
         }

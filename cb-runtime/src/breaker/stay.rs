@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use crate::clock::{Nanos, nanos};
 use crate::config::{MaxWaitState, Mode, Settings};
-use crate::event::{Cause, EventKind};
+use crate::event::{Cause, EventFigures, EventKind};
 use crate::layers::Layers;
 use crate::outcome::Mark;
 use crate::policy::{self, Next, ProbeCounts};
@@ -199,6 +199,7 @@ impl Inner {
         }
         let entered = stay.entered;
         stay.history_mut().transit((from, entered), (to, at), cause);
+        let mut figures = self.figures(stay, at);
         stay.number += 1;
         stay.probing = None;
         self.count_attempt(stay, from, to, wait, at, cause);
@@ -241,7 +242,10 @@ impl Inner {
         // The deadline is in the word itself. Only the holder of the lock stores.
         self.word.store(word.raw(), Ordering::Release);
         if from != to {
-            self.push(EventKind::Transition { from, to, cause }, at, stay.number);
+            figures.wait = (to == State::Open && stay.served_wait != Nanos::MAX)
+                .then(|| Duration::from_nanos(stay.served_wait));
+            let kind = EventKind::Transition { from, to, cause };
+            self.push_with(kind, at, stay.number, Some(figures));
         }
         // Relaxed: `announce` runs in this thread, or in one that has taken the lock since.
         self.unannounced.store(true, Ordering::Relaxed);
@@ -474,11 +478,22 @@ impl Inner {
     }
 
     pub(crate) fn push(&self, kind: EventKind, at: Nanos, generation: u64) {
+        self.push_with(kind, at, generation, None);
+    }
+
+    fn push_with(
+        &self,
+        kind: EventKind,
+        at: Nanos,
+        generation: u64,
+        figures: Option<EventFigures>,
+    ) {
         self.events.push(crate::event::Event {
             breaker: self.name.clone(),
             at: Duration::from_nanos(at),
             generation,
             kind,
+            figures,
         });
     }
 }

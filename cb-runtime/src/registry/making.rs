@@ -189,6 +189,7 @@ impl Registry {
             at: self.shared.clock.elapsed(),
             generation: 0,
             kind: EventKind::Conflict(conflict),
+            figures: None,
         });
     }
 }

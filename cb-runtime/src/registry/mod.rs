@@ -176,6 +176,11 @@ impl Registry {
         breaker.events.are_told_to(&self.shared.hub)
     }
 
+    #[cfg(feature = "tracing")]
+    pub(crate) fn hub(&self) -> &Hub {
+        &self.shared.hub
+    }
+
     /// The breakers that were made so far.
     fn made(&self) -> Vec<CircuitBreaker> {
         let mut made: Vec<_> = read(&self.shared.entries)
