@@ -24,10 +24,10 @@ const AT_ONCE: usize = 16;
 
 pub(crate) struct Keys {
     name: &'static str,
-    layers: Arc<Layers>,
+    /// Changed under the lock of `slots`, under which breakers are made of it.
+    layers: RwLock<Arc<Layers>>,
     surroundings: Surroundings,
     max: usize,
-    idle: Nanos,
     slots: RwLock<HashMap<Box<str>, Arc<Slot>>>,
     rest: OnceCell<Arc<Slot>>,
     /// After a search that found nothing to drop: when to search again.
@@ -59,21 +59,44 @@ impl Keys {
         max_keys: u32,
         surroundings: Surroundings,
     ) -> Self {
-        let idle = match layers.settings().window {
-            Window::Time(time) => nanos(time),
-            Window::Calls(_) => IDLE,
-        };
         Self {
             name,
-            layers,
+            layers: RwLock::new(layers),
             surroundings,
             max: usize::try_from(max_keys).unwrap_or(usize::MAX),
-            idle,
             slots: RwLock::default(),
             rest: OnceCell::new(),
             full_until: AtomicU64::new(0),
             dropped: AtomicU64::new(0),
             overflowed: AtomicU64::new(0),
+        }
+    }
+
+    pub(crate) fn name(&self) -> &'static str {
+        self.name
+    }
+
+    pub(crate) fn layers(&self) -> Arc<Layers> {
+        Arc::clone(&read(&self.layers))
+    }
+
+    /// Puts another configuration in force for the breakers that there are and for later ones.
+    pub(crate) fn reconfigure(&self, layers: Arc<Layers>) {
+        let made: Vec<_> = {
+            let slots = write(&self.slots);
+            *write(&self.layers) = Arc::clone(&layers);
+            slots.values().chain(self.rest.get()).cloned().collect()
+        };
+        for slot in made {
+            slot.breaker.inner.reconfigure(Arc::clone(&layers));
+        }
+    }
+
+    /// For how long a breaker must have been idle to be dropped: a window.
+    fn idle(&self) -> Nanos {
+        match read(&self.layers).settings().window {
+            Window::Time(time) => nanos(time),
+            Window::Calls(_) => IDLE,
         }
     }
 
@@ -161,6 +184,8 @@ impl Keys {
     }
 
     fn rest(&self, now: Nanos) -> Arc<Slot> {
+        // Not beside a change of the layers, which would miss it.
+        let _slots = self.rest.get().is_none().then(|| write(&self.slots));
         let rest = self
             .rest
             .get_or_init(|| Arc::new(Slot::new(self.breaker(REST), now)));
@@ -169,7 +194,7 @@ impl Keys {
 
     fn breaker(&self, key: &str) -> CircuitBreaker {
         let name = Name::Shared(format!("{}[{key}]", self.name).into());
-        CircuitBreaker::new(name, Arc::clone(&self.layers), self.surroundings.clone())
+        CircuitBreaker::new(name, self.layers(), self.surroundings.clone())
     }
 
     /// Takes out the longest idle of those that can go. The caller has the lock, so nobody begins
@@ -179,17 +204,18 @@ impl Keys {
         if now < self.full_until.load(Ordering::Relaxed) {
             return Vec::new();
         }
+        let window = self.idle();
         let mut idle: Vec<_> = slots
             .iter()
             .filter(|(_, slot)| {
-                now.saturating_sub(slot.last_call()) >= self.idle
+                now.saturating_sub(slot.last_call()) >= window
                     && Arc::strong_count(slot) == 1
                     && slot.is_dispensable()
             })
             .map(|(key, slot)| (slot.last_call(), key.clone()))
             .collect();
         if idle.is_empty() {
-            let again = now.saturating_add(self.idle / 16);
+            let again = now.saturating_add(window / 16);
             self.full_until.store(again, Ordering::Relaxed);
             return Vec::new();
         }

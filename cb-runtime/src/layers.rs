@@ -20,6 +20,8 @@ pub enum Layer {
     Attribute,
     /// Given when the breaker was made by code.
     Code,
+    /// Changed while the program runs.
+    Runtime,
 }
 
 impl fmt::Display for Layer {
@@ -29,6 +31,7 @@ impl fmt::Display for Layer {
             Self::Template(name) => write!(f, "template \"{name}\""),
             Self::Attribute => f.write_str("attribute"),
             Self::Code => f.write_str("code"),
+            Self::Runtime => f.write_str("run-time change"),
         }
     }
 }
@@ -54,8 +57,9 @@ impl fmt::Display for ChosenSetting {
 
 /// A configuration merged from its layers.
 pub(crate) struct Layers {
-    layers: Vec<(Layer, Config)>,
-    merged: Config,
+    /// All that were given, each with whether it is in force.
+    given: Vec<(Layer, Config, bool)>,
+    timeout: Option<Duration>,
     settings: Settings,
 }
 
@@ -69,42 +73,79 @@ impl Layers {
         timeout: Option<Duration>,
     ) -> (Self, Vec<LeftOut>) {
         let mut merged = Config::new();
-        let mut settings = Settings::default();
+        let mut settings = resolve(&merged, timeout).unwrap_or_default();
         let mut layers = Vec::new();
         let mut left_out = Vec::new();
-        for (layer, config) in [(Layer::Default, Config::new())].into_iter().chain(given) {
+        for (layer, config) in given {
             let next = merged.overlay(&config);
-            match resolve(&next, timeout) {
+            let resolved = resolve(&next, timeout);
+            layers.push((layer.clone(), config, resolved.is_ok()));
+            match resolved {
                 Ok(resolved) => {
                     merged = next;
                     settings = resolved;
-                    layers.push((layer, config));
                 }
                 Err(error) => left_out.push((layer, error)),
             }
         }
-        (
-            Self {
-                layers,
-                merged,
-                settings,
-            },
-            left_out,
-        )
+        let layers = Self {
+            given: layers,
+            timeout,
+            settings,
+        };
+        (layers, left_out)
     }
 
     pub(crate) fn settings(&self) -> &Settings {
         &self.settings
     }
 
+    /// The longest timeout of the functions that the breaker guards.
+    pub(crate) fn timeout(&self) -> Option<Duration> {
+        self.timeout
+    }
+
+    /// Whether merging these would give the same.
+    pub(crate) fn are_from(&self, given: &[(Layer, Config)], timeout: Option<Duration>) -> bool {
+        let same = |(mine, theirs): (&(Layer, Config, bool), &(Layer, Config))| {
+            mine.0 == theirs.0 && mine.1 == theirs.1
+        };
+        self.timeout == timeout
+            && self.given.len() == given.len()
+            && self.given.iter().zip(given).all(same)
+    }
+
+    /// The layers that are the breaker's own: the others are the registry's, and may change. Of a
+    /// template only the name is.
+    pub(crate) fn own(&self) -> Vec<(Layer, Config)> {
+        let own = |layer: &Layer| !matches!(layer, Layer::Default | Layer::Runtime);
+        self.given
+            .iter()
+            .filter(|(layer, ..)| own(layer))
+            .map(|(layer, config, _)| (layer.clone(), config.clone()))
+            .collect()
+    }
+
+    fn in_force(&self) -> impl Iterator<Item = (&Layer, &Config)> {
+        self.given
+            .iter()
+            .filter(|(.., in_force)| *in_force)
+            .map(|(layer, config, _)| (layer, config))
+    }
+
+    fn merged(&self) -> Config {
+        self.in_force()
+            .fold(Config::new(), |merged, (_, config)| merged.overlay(config))
+    }
+
     /// Whether the same was chosen. Defaults that follow a function's timeout do not matter.
     pub(crate) fn agree_with(&self, other: &Self) -> bool {
-        self.merged == other.merged
+        self.merged() == other.merged()
     }
 
     pub(crate) fn chosen(&self) -> Vec<ChosenSetting> {
         let mut chosen: Vec<ChosenSetting> = Vec::new();
-        for (layer, config) in &self.layers {
+        for (layer, config) in self.in_force() {
             for (setting, value) in config.chosen() {
                 chosen.retain(|earlier| earlier.setting != setting);
                 chosen.push(ChosenSetting {

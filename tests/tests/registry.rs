@@ -148,8 +148,8 @@ fn the_default_is_below_what_is_chosen() {
         opens_after(&registry.create("off", &off).expect("valid")),
         Some(10)
     );
-    // Those that were there keep what they have.
-    assert_eq!(opens_after(&before), Some(10));
+    // Those that were there follow.
+    assert_eq!(opens_after(&before), Some(3));
 }
 
 #[test]

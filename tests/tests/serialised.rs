@@ -233,7 +233,7 @@ fn settings_and_conflicts_name_their_layer() {
     let breaker = registry.create_from("stock", "none", &config()).unwrap();
     assert_eq!(
         value(&breaker.config()[0]),
-        json!({"setting": "window", "value": "Calls(4)", "layer": "code"})
+        json!({"setting": "window", "value": "4", "layer": "code"})
     );
     let conflicts = value(&registry.conflicts());
     assert_eq!(

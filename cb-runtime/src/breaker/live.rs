@@ -17,29 +17,27 @@ impl Inner {
     /// what the window holds stay as they are; the limits apply from the next outcome on. An OPEN
     /// stay gets the new wait, counted from its entry, unless somebody named its wait. A HALF_OPEN
     /// stay ends under the configuration that it began with. `mode` has had its say.
-    #[cfg_attr(not(test), allow(dead_code))] // for the registry
+    ///
+    /// The caller announces, once it holds nothing.
     pub(crate) fn reconfigure(&self, layers: Arc<Layers>) {
-        {
-            let mut stay = self.lock();
-            let now = self.clock.now();
-            self.settle(&mut stay, now);
-            let before = std::mem::replace(&mut stay.layers, layers);
-            let own = Arc::clone(&before);
-            stay.wait = policy::wait_of(stay.layers.settings(), stay.attempt);
-            match self.word().state() {
-                State::HalfOpen => {
-                    stay.probing.get_or_insert(own);
-                }
-                State::Open => self.change_wait(&mut stay, now),
-                _ => {}
+        let mut stay = self.lock();
+        let now = self.clock.now();
+        self.settle(&mut stay, now);
+        let before = std::mem::replace(&mut stay.layers, layers);
+        let own = Arc::clone(&before);
+        stay.wait = policy::wait_of(stay.layers.settings(), stay.attempt);
+        match self.word().state() {
+            State::HalfOpen => {
+                stay.probing.get_or_insert(own);
             }
-            self.limits.change(stay.layers.settings());
-            let warmup = |layers: &Layers| layers.settings().warmup;
-            self.change_warmup(&mut stay, warmup(&before), now);
-            // Relaxed: as in `transit`.
-            self.unannounced.store(true, Ordering::Relaxed);
+            State::Open => self.change_wait(&mut stay, now),
+            _ => {}
         }
-        self.announce();
+        self.limits.change(stay.layers.settings());
+        let warmup = |layers: &Layers| layers.settings().warmup;
+        self.change_warmup(&mut stay, warmup(&before), now);
+        // Relaxed: as in `transit`.
+        self.unannounced.store(true, Ordering::Relaxed);
     }
 
     /// In OPEN: the wait that the stay would have had under the present configuration.

@@ -397,18 +397,26 @@ impl Config {
     }
 }
 
-/// Values as the reports write them: `off` for what is off, no `Some`.
+/// Values as the attribute writes them: `off` for what is off, `metrics_only`, a window's length.
 struct Shown<'a, T>(&'a T);
 
 impl<T: fmt::Debug> fmt::Display for Shown<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let text = format!("{:?}", self.0);
-        f.write_str(match text.as_str() {
-            "None" => "off",
-            text => text
-                .strip_prefix("Some(")
-                .and_then(|t| t.strip_suffix(')'))
-                .unwrap_or(text),
-        })
+        let mut text = text.as_str();
+        for around in ["Some(", "Calls(", "Time("] {
+            let inside = text.strip_prefix(around);
+            text = inside.and_then(|t| t.strip_suffix(')')).unwrap_or(text);
+        }
+        if text == "None" {
+            return f.write_str("off");
+        }
+        for (at, letter) in text.char_indices() {
+            if letter.is_uppercase() && at > 0 {
+                f.write_str("_")?;
+            }
+            write!(f, "{}", letter.to_lowercase())?;
+        }
+        Ok(())
     }
 }

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::changing::{Configured, conflicts_of};
 use super::entry::{Entry, Functions, KeyedEntry, ruling};
+use super::sources::Merged;
 use super::{Registry, read, write};
 use crate::breaker::{CircuitBreaker, Surroundings};
 use crate::config::{Config, limits};
@@ -11,7 +13,7 @@ use crate::conflict::{Conflict, ConflictKind};
 use crate::error::Name;
 use crate::event::{Event, EventKind};
 use crate::keys::Keys;
-use crate::layers::{Layer, Layers};
+use crate::layers::Layer;
 use crate::site::{self, Site};
 use crate::sync::lock;
 
@@ -57,7 +59,7 @@ impl Registry {
         name: &'static str,
         sites: &[&'static Site],
     ) -> CircuitBreaker {
-        let layers = self.layers_of(name, ruling(sites));
+        let layers = self.layers_of(ruling(sites));
         self.report_mixture(name);
         self.make_unless_there(Name::Static(name), layers, sites)
     }
@@ -72,61 +74,66 @@ impl Registry {
         layers: Vec<(Layer, Config)>,
         sites: &[&'static Site],
     ) -> CircuitBreaker {
-        let (merged, mut conflicts) = self.merge(name.as_str(), &layers, sites);
-        let breaker = {
+        let merged = self.merge(name.as_str(), &layers, sites);
+        let version = merged.version;
+        let (breaker, conflicts) = {
             let mut entries = write(&self.shared.entries);
             let text = name.as_str().to_owned();
-            let entry = entries.entry(text.clone()).or_insert_with(|| Entry {
-                breaker: CircuitBreaker::new(name, merged, self.surroundings()),
-                functions: Functions::new(ruling(sites)),
+            let entry = entries.entry(text.clone()).or_insert_with(|| {
+                let layers = Arc::clone(&merged.layers);
+                Entry {
+                    breaker: CircuitBreaker::new(name, layers, self.surroundings()),
+                    functions: Functions::new(ruling(sites)),
+                }
             });
-            conflicts.extend(entry.functions.join(&text, sites));
-            entry.breaker.clone()
+            let conflicts = entry.functions.join(&text, sites);
+            (entry.breaker.clone(), conflicts)
         };
+        self.report_all(conflicts_of(breaker.name(), merged));
         self.report_all(conflicts);
+        self.refresh_if_changed(version, Configured::Breaker(breaker.clone()));
         breaker
     }
 
     pub(super) fn make_keys(&self, name: &'static str, sites: &[&'static Site]) -> Arc<Keys> {
-        let layers = self.layers_of(name, ruling(sites));
+        let layers = self.layers_of(ruling(sites));
         self.report_mixture(name);
-        let (merged, mut conflicts) = self.merge(name, &layers, sites);
+        let merged = self.merge(name, &layers, sites);
+        let version = merged.version;
         let max = sites.iter().filter_map(|site| site.function.max_keys).max();
         let max = max.unwrap_or(limits::DEFAULT_MAX_KEYS);
-        let keys = {
+        let (keys, conflicts) = {
             let mut keyed = write(&self.shared.keyed);
-            let entry = keyed.entry(name).or_insert_with(|| KeyedEntry {
-                keys: Arc::new(Keys::new(name, merged, max, self.surroundings())),
-                functions: Functions::new(ruling(sites)),
+            let entry = keyed.entry(name).or_insert_with(|| {
+                let layers = Arc::clone(&merged.layers);
+                KeyedEntry {
+                    keys: Arc::new(Keys::new(name, layers, max, self.surroundings())),
+                    functions: Functions::new(ruling(sites)),
+                }
             });
-            conflicts.extend(entry.functions.join(name, sites));
-            Arc::clone(&entry.keys)
+            let conflicts = entry.functions.join(name, sites);
+            (Arc::clone(&entry.keys), conflicts)
         };
+        self.report_all(conflicts_of(name, merged));
         self.report_all(conflicts);
+        self.refresh_if_changed(version, Configured::Keys(Arc::clone(&keys)));
         keys
     }
 
-    fn layers_of(&self, name: &str, ruling: Option<&'static Site>) -> Vec<(Layer, Config)> {
+    /// A function's own layers.
+    fn layers_of(&self, ruling: Option<&'static Site>) -> Vec<(Layer, Config)> {
         let mut layers = Vec::new();
         if let Some(site) = ruling {
-            layers.extend(site.base.map(|base| self.template_layer(name, base)));
+            let template = site.base.map(|base| Layer::Template(base.to_owned()));
+            layers.extend(template.map(|template| (template, Config::new())));
             layers.push((Layer::Attribute, site.config.clone()));
         }
         layers
     }
 
-    fn merge(
-        &self,
-        name: &str,
-        layers: &[(Layer, Config)],
-        sites: &[&'static Site],
-    ) -> (Arc<Layers>, Vec<Conflict>) {
+    fn merge(&self, name: &str, own: &[(Layer, Config)], sites: &[&'static Site]) -> Merged {
         let timeout: Option<Duration> = sites.iter().filter_map(|site| site.function.timeout).max();
-        let (merged, left_out) = Layers::merge(self.with_default(layers), timeout);
-        let left_out = left_out
-            .into_iter()
-            .map(|left| Conflict::left_out(name, left));
-        (Arc::new(merged), left_out.collect())
+        write(&self.shared.sources).merge(name, own, timeout)
     }
 
     fn report_mixture(&self, name: &str) {
@@ -141,7 +148,7 @@ impl Registry {
     }
 
     /// Listeners may use the registry, so not under its lock.
-    fn report_all(&self, conflicts: Vec<Conflict>) {
+    pub(super) fn report_all(&self, conflicts: Vec<Conflict>) {
         conflicts
             .into_iter()
             .for_each(|conflict| self.report(conflict));
@@ -154,24 +161,6 @@ impl Registry {
             #[cfg(feature = "tokio")]
             timer: Arc::clone(&self.shared.timer),
         }
-    }
-
-    pub(super) fn with_default(&self, layers: &[(Layer, Config)]) -> Vec<(Layer, Config)> {
-        let default = read(&self.shared.default).clone();
-        std::iter::once((Layer::Default, default))
-            .chain(layers.iter().cloned())
-            .collect()
-    }
-
-    pub(super) fn template_layer(&self, breaker: &str, template: &str) -> (Layer, Config) {
-        let config = self.template(template).unwrap_or_else(|| {
-            self.report(Conflict {
-                breaker: breaker.to_owned(),
-                kind: ConflictKind::MissingTemplate(template.to_owned()),
-            });
-            Config::new()
-        });
-        (Layer::Template(template.to_owned()), config)
     }
 
     /// Each conflict once.

@@ -1,7 +1,9 @@
 //! Breakers by name, the defaults and templates they are made from, and what was found wrong.
 
+mod changing;
 mod entry;
 mod making;
+mod sources;
 #[cfg(feature = "tokio")]
 pub(crate) mod timed;
 
@@ -18,12 +20,13 @@ use crate::conflict::{Conflict, ConflictKind};
 use crate::error::ConfigError;
 use crate::event::{Event, Interest};
 use crate::keys::{KeyFigures, Keys};
-use crate::layers::{Layer, Layers};
+use crate::layers::Layer;
 use crate::listeners::{Hub, Subscription};
 use crate::site;
 use crate::sync::{Mutex, lock};
 
 use entry::{Entry, KeyedEntry};
+use sources::Sources;
 
 static GLOBAL: Lazy<Registry> = Lazy::new(|| Registry::build(Clock::system(), true));
 
@@ -48,8 +51,9 @@ struct Shared {
     announced: bool,
     entries: RwLock<HashMap<String, Entry>>,
     keyed: RwLock<HashMap<&'static str, KeyedEntry>>,
-    default: RwLock<Config>,
-    templates: RwLock<HashMap<String, Config>>,
+    sources: RwLock<Sources>,
+    /// Held by who changes the sources, until all breakers have followed.
+    changing: Mutex<()>,
     conflicts: Mutex<Vec<Conflict>>,
     hub: Arc<Hub>,
     #[cfg(feature = "tokio")]
@@ -90,15 +94,14 @@ impl Registry {
     }
 
     pub(crate) fn build(clock: Clock, announced: bool) -> Self {
-        let templates = HashMap::from([("resilience4j".to_owned(), Config::resilience4j())]);
         Self {
             shared: Arc::new(Shared {
                 clock,
                 announced,
                 entries: RwLock::default(),
                 keyed: RwLock::default(),
-                default: RwLock::default(),
-                templates: RwLock::new(templates),
+                sources: RwLock::new(Sources::new()),
+                changing: Mutex::default(),
                 conflicts: Mutex::default(),
                 hub: Arc::default(),
                 #[cfg(feature = "tokio")]
@@ -181,6 +184,15 @@ impl Registry {
         &self.shared.hub
     }
 
+    /// Makes what the annotated functions of this name need.
+    fn make_announced(&self, name: &str) {
+        let _ = self.get(name);
+        let keyed = self.announced(name, true);
+        if let Some(first) = keyed.first() {
+            self.make_keys(first.name, &keyed);
+        }
+    }
+
     /// The breakers that were made so far.
     fn made(&self) -> Vec<CircuitBreaker> {
         let mut made: Vec<_> = read(&self.shared.entries)
@@ -225,7 +237,7 @@ impl Registry {
         config: &Config,
     ) -> Result<CircuitBreaker, ConfigError> {
         let layers = vec![
-            self.template_layer(name, template),
+            (Layer::Template(template.to_owned()), Config::new()),
             (Layer::Code, config.clone()),
         ];
         self.create_from_layers(name, layers)
@@ -236,17 +248,18 @@ impl Registry {
         name: &str,
         layers: Vec<(Layer, Config)>,
     ) -> Result<CircuitBreaker, ConfigError> {
-        let (wanted, left_out) = Layers::merge(self.with_default(&layers), None);
-        let mut left_out = left_out.into_iter();
-        if let Some((_, error)) = left_out.find(|(layer, _)| *layer != Layer::Default) {
-            return Err(error);
+        let wanted = write(&self.shared.sources).merge(name, &layers, None);
+        let mut left_out = wanted.left_out.iter();
+        let own = |layer: &Layer| matches!(layer, Layer::Template(_) | Layer::Code);
+        if let Some((_, error)) = left_out.find(|(layer, _)| own(layer)) {
+            return Err(error.clone());
         }
         let breaker = match self.get(name) {
             Some(breaker) => breaker,
             None => self.make(name, layers),
         };
         // Made before, or by another thread just now.
-        if !breaker.inner.layers().agree_with(&wanted) {
+        if !breaker.inner.layers().agree_with(&wanted.layers) {
             self.report(Conflict::new(name, ConflictKind::AlreadyMade));
         }
         Ok(breaker)
@@ -292,47 +305,17 @@ impl Registry {
     #[must_use]
     pub fn breakers(&self) -> Vec<CircuitBreaker> {
         if self.shared.announced {
-            for name in site::announced_names() {
-                let _ = self.get(name);
-                let keyed = self.announced(name, true);
-                if !keyed.is_empty() {
-                    self.make_keys(name, &keyed);
-                }
-            }
+            site::announced_names().for_each(|name| self.make_announced(name));
         }
         let mut breakers = self.made();
         breakers.sort_by(|a, b| a.name().cmp(b.name()));
         breakers
     }
 
-    /// The layer below all others, for breakers made from now on. Call it early: those that exist
-    /// keep what they have.
-    ///
-    /// # Errors
-    ///
-    /// If the configuration makes no sense on top of the built-in defaults; nothing changes then.
-    pub fn set_default(&self, config: Config) -> Result<(), ConfigError> {
-        config.validate()?;
-        *write(&self.shared.default) = config;
-        Ok(())
-    }
-
-    /// A named configuration to start from, for breakers made from now on: the attribute's
-    /// `base`, or [`create_from`](Self::create_from). `"resilience4j"` is there from the start.
-    ///
-    /// # Errors
-    ///
-    /// If the configuration makes no sense on top of the built-in defaults; nothing changes then.
-    pub fn set_template(&self, name: &str, config: Config) -> Result<(), ConfigError> {
-        config.validate()?;
-        write(&self.shared.templates).insert(name.to_owned(), config);
-        Ok(())
-    }
-
     /// The template of this name.
     #[must_use]
     pub fn template(&self, name: &str) -> Option<Config> {
-        read(&self.shared.templates).get(name).cloned()
+        read(&self.shared.sources).templates.get(name).cloned()
     }
 
     /// What was found wrong with the configurations of this registry's breakers, in the order in

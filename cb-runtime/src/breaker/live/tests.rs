@@ -29,6 +29,7 @@ impl Bench {
         let (layers, left_out) = Layers::merge([(Layer::Code, config.clone())], None);
         assert!(left_out.is_empty());
         self.breaker.inner.reconfigure(Arc::new(layers));
+        self.breaker.inner.announce();
     }
 
     fn calls(&self, outcomes: &str) {
