@@ -47,11 +47,14 @@
 //! # Features
 //!
 //! - `macros` (default): the attribute.
+//! - `admin`: the breakers over HTTP, to nest into an axum router.
 //! - `advise`: what a configuration does at the traffic it is meant for, before production.
 //! - `serde`: [`Snapshot`], [`Event`], [`Explanation`], [`ChosenSetting`] and [`Conflict`] as data.
 //! - `tokio` (default): `timeout` on async functions, and `Registry::run_timer`.
 //! - `tracing`: transitions, rejections and conflicts as `tracing` events.
 
+#[cfg(feature = "admin")]
+pub mod admin;
 #[cfg(feature = "advise")]
 pub mod advise;
 #[cfg(all(doc, feature = "macros", feature = "tokio"))]

@@ -192,10 +192,14 @@ impl CircuitBreaker {
     /// next. For logs and for people.
     #[must_use]
     pub fn explain(&self) -> Explanation {
-        let last = self
-            .inner
-            .caught_up(|stay| (self.inner.snapshot(stay), stay.opened, stay.layers()));
-        Explanation::new(&last.0, last.1, last.2.settings())
+        let (snapshot, opened, layers) = self.seen_together();
+        Explanation::new(&snapshot, opened, layers.settings())
+    }
+
+    /// The figures, why it was opened last and the configuration, of one moment.
+    pub(crate) fn seen_together(&self) -> (Snapshot, Option<Cause>, Arc<Layers>) {
+        self.inner
+            .caught_up(|stay| (self.inner.snapshot(stay), stay.opened, stay.layers()))
     }
 
     /// The effective settings that were chosen somewhere, each with its value and the layer that

@@ -171,8 +171,16 @@ impl Registry {
     /// Takes `name[key]` apart, if there is such a name with keys. A name may have brackets too.
     fn of_key<'a>(&self, full: &'a str) -> Option<(Arc<Keys>, &'a str)> {
         let inner = full.strip_suffix(']')?;
-        let mut openings = inner.match_indices('[').map(|(at, _)| at);
-        openings.find_map(|at| Some((self.keys(&inner[..at])?, &inner[at + 1..])))
+        // Through the names, which are few, rather than through the brackets: the text may come from
+        // a request and hold nothing but those.
+        let keyed = read(&self.shared.keyed);
+        let keys_and_key = keyed.iter().filter_map(|(name, entry)| {
+            let key = inner.strip_prefix(name)?.strip_prefix('[')?;
+            Some((&entry.keys, key))
+        });
+        // The shortest name.
+        let (keys, key) = keys_and_key.max_by_key(|(_, key)| key.len())?;
+        Some((Arc::clone(keys), key))
     }
 
     pub(crate) fn owns(&self, breaker: &Inner) -> bool {

@@ -49,7 +49,7 @@ fn the_first_at_once_then_one_line_per_interval_and_nothing_is_lost() {
     reject(&breaker, 99);
     clock.advance(Duration::from_millis(9_999));
     reject(&breaker, 100);
-    assert_eq!(told(&heard), []);
+    assert_eq!(told(&heard), Vec::<u64>::new());
     clock.advance(Duration::from_millis(1));
     reject(&breaker, 100);
     assert_eq!(told(&heard), [200], "those up to the line's own");

@@ -1,0 +1,8 @@
+//! The admin routes over real HTTP on loopback.
+
+mod http;
+mod live;
+mod names;
+mod reading;
+mod served;
+mod writing;
