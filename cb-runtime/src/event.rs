@@ -377,6 +377,20 @@ impl Interest {
     /// Everything.
     pub const ALL: Self = Self(3);
 
+    /// Counts of each call, for an exporter; no event is made for it.
+    pub(crate) const METERED: Self = Self(4);
+    /// Whatever makes each call be looked at.
+    pub(crate) const EACH_CALL: Self = Self(Self::CALLS.0 | Self::METERED.0);
+    /// Durations of each call, for an exporter.
+    pub(crate) const TIMED: Self = Self(8);
+    /// Whatever makes each call be timed.
+    pub(crate) const DURATIONS: Self = Self(Self::CALLS.0 | Self::TIMED.0);
+
+    #[cfg(feature = "metrics")]
+    pub(crate) fn and(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
     pub(crate) fn bits(self) -> u8 {
         self.0
     }

@@ -50,6 +50,7 @@
 //! - `admin`: the breakers over HTTP, to nest into an axum router.
 //! - `advise`: what a configuration does at the traffic it is meant for, before production.
 //! - `serde`: [`Snapshot`], [`Event`], [`Explanation`], [`ChosenSetting`] and [`Conflict`] as data.
+//! - `metrics`: counters, gauges and a histogram of every breaker through the `metrics` facade.
 //! - `tokio` (default): `timeout` on async functions, and `Registry::run_timer`.
 //! - `tracing`: transitions, rejections and conflicts as `tracing` events.
 
@@ -59,6 +60,8 @@ pub mod admin;
 pub mod advise;
 #[cfg(all(doc, feature = "macros", feature = "tokio"))]
 pub mod guide;
+#[cfg(feature = "metrics")]
+pub mod metrics;
 pub mod testing;
 #[cfg(feature = "tracing")]
 pub mod tracing;

@@ -163,6 +163,8 @@ pub(crate) struct Events {
     dropped: AtomicU64,
     #[cfg(feature = "tracing")]
     pub(crate) rejections: crate::tracing::Rejections,
+    #[cfg(feature = "metrics")]
+    meter: std::sync::OnceLock<Arc<crate::metrics::Meter>>,
 }
 
 #[derive(Default)]
@@ -182,6 +184,8 @@ impl Events {
             dropped: AtomicU64::new(0),
             #[cfg(feature = "tracing")]
             rejections: crate::tracing::Rejections::default(),
+            #[cfg(feature = "metrics")]
+            meter: std::sync::OnceLock::new(),
         }
     }
 
@@ -217,7 +221,19 @@ impl Events {
         self.dropped.load(Ordering::Relaxed)
     }
 
+    /// What each call is counted in, while an exporter is attached.
+    #[cfg(feature = "metrics")]
+    #[inline]
+    pub(crate) fn meter(&self) -> Option<&Arc<crate::metrics::Meter>> {
+        self.wants(Interest::METERED)
+            .then(|| self.meter.get_or_init(Arc::default))
+    }
+
     pub(crate) fn push(&self, event: Event) {
+        #[cfg(feature = "metrics")]
+        if let Some(meter) = self.meter() {
+            meter.event(&event.kind);
+        }
         let interest = event.kind.class();
         let logged = cfg!(feature = "tracing") && interest == Interest::TRANSITIONS;
         if !logged && !self.wants(interest) {

@@ -13,6 +13,7 @@ use crate::window::{Counts, Recorded};
 use super::Inner;
 use super::permission::{NOT_MEASURED, Ticket};
 use super::stay::{Figures, Stay, Wait};
+use super::told::Ending;
 
 /// How a call ended that is to be recorded.
 #[derive(Clone, Copy, PartialEq)]
@@ -126,32 +127,38 @@ impl Inner {
             self.warm_up(self.time(ended.now), warmup);
         }
         if self.word() != ticket.word {
-            self.late();
+            self.late(ended.duration);
             return None;
         }
         match ticket.word.state() {
             State::Closed | State::MetricsOnly => self.record_in_window(ticket.word, ended),
             State::HalfOpen => self.record_probe(ticket.word, ended),
-            State::Open | State::ForcedOpen | State::Disabled => None,
+            State::Open | State::ForcedOpen | State::Disabled => {
+                self.count_end(Ending::Unrecorded, ended.duration);
+                None
+            }
         }
     }
 
     #[inline]
     fn record_in_window(&self, word: Word, ended: Ended) -> Option<u64> {
         // Cancelled before it was slow: it leaves no trace.
-        let mark = ended.mark(self.limits.slow())?;
+        let Some(mark) = ended.mark(self.limits.slow()) else {
+            self.count_end(Ending::Cancelled, ended.duration);
+            return None;
+        };
         let recorded = loop {
             match self.window.record(word.stay(), mark, ended.now) {
                 Recorded::Frozen => {
                     // Whoever froze the window holds the lock until the verdict is there.
                     drop(self.lock());
                     if self.word() != word {
-                        self.late();
+                        self.late(ended.duration);
                         return None;
                     }
                 }
                 Recorded::Late => {
-                    self.late();
+                    self.late(ended.duration);
                     return None;
                 }
                 recorded => break recorded,
@@ -165,8 +172,9 @@ impl Inner {
             }
             0
         };
-        let published = self.events.wants(Interest::CALLS);
+        let published = self.events.wants(Interest::EACH_CALL);
         if published {
+            self.count_end(Ending::Recorded(mark), ended.duration);
             self.push(ended.event(), self.time(ended.now), word.stay());
         }
         let judged = recorded == Recorded::Counted
@@ -267,11 +275,13 @@ impl Inner {
                 let Some(mark) = ended.mark(stay.settings().half_open_slow) else {
                     stay.probes.give_back();
                     drop(stay);
+                    self.count_end(Ending::Cancelled, ended.duration);
                     self.announce();
                     return None;
                 };
                 stay.probes.record(mark, ended.now, window);
                 stay.history_mut().probe(mark);
+                self.count_end(Ending::Recorded(mark), ended.duration);
                 stay.figures = Figures::Probes(stay.probes.returned.counts);
                 self.push(ended.event(), ended.now, stay.number);
                 let next = policy::half_open(stay.settings(), &stay.probes.returned);
@@ -279,7 +289,7 @@ impl Inner {
                 matches!(next, Next::Open(_)).then_some(stay.number)
             } else {
                 drop(stay);
-                self.late();
+                self.late(ended.duration);
                 None
             }
         };
@@ -295,15 +305,21 @@ impl Inner {
         } else {
             self.word() == ticket.word
         };
+        let told = self.events.wants(Interest::EACH_CALL);
+        let duration = told.then(|| self.measure(ticket).1).flatten();
         if !in_its_stay {
-            return self.late();
+            return self.late(duration);
         }
-        if ignored && state != State::Disabled {
+        if state == State::Disabled {
+            self.count_end(Ending::Unrecorded, duration);
+        } else if ignored {
             count(&self.ignored);
-            if self.events.wants(Interest::CALLS) {
-                let (_, duration) = self.measure(ticket);
+            self.count_end(Ending::Ignored, duration);
+            if told {
                 self.publish(EventKind::Ignored { duration });
             }
+        } else {
+            self.count_end(Ending::Cancelled, duration);
         }
     }
 
@@ -323,8 +339,9 @@ impl Inner {
     }
 
     #[cold]
-    fn late(&self) {
+    fn late(&self, duration: Option<Duration>) {
         count(&self.late);
+        self.count_end(Ending::Late, duration);
         if self.events.wants(Interest::CALLS) && self.word().state() != State::Disabled {
             self.publish(EventKind::Late);
         }

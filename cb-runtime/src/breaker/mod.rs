@@ -33,6 +33,8 @@ pub(crate) use permission::Ticket;
 use ramp::Ramp;
 use stay::Stay;
 use stay::Wait;
+#[cfg(feature = "metrics")]
+pub(crate) use told::Ending;
 
 /// A circuit breaker. Clones are handles to the same one; making them is cheap.
 ///
@@ -145,6 +147,12 @@ impl CircuitBreaker {
                 clock,
             }),
         }
+    }
+
+    /// Tells it from all others that live at the same time.
+    #[cfg(feature = "metrics")]
+    pub(crate) fn address(&self) -> usize {
+        Arc::as_ptr(&self.inner).addr()
     }
 
     /// The name: its identity in the registry.

@@ -54,8 +54,13 @@ impl Inner {
 
     #[inline]
     fn ticket(&self, word: Word) -> Ticket {
-        let measured =
-            self.limits.flags().measured() || self.events.wants(Interest::CALLS) || fault::any();
+        let counted = self.events.wants(Interest::EACH_CALL);
+        let measured = self.limits.flags().measured()
+            || (counted && self.events.wants(Interest::DURATIONS))
+            || fault::any();
+        if counted {
+            self.count_begin();
+        }
         Ticket {
             word,
             start: if measured {
@@ -216,7 +221,8 @@ impl Inner {
         // Relaxed: a counter; see `transit` for the stay it counts in.
         let before = self.rejected.fetch_add(1, Ordering::Relaxed);
         self.tell_rejection(reason, retry_after, now, before);
-        if self.events.wants(Interest::CALLS) {
+        if self.events.wants(Interest::EACH_CALL) {
+            self.count_rejection(reason);
             self.publish(EventKind::NotPermitted { reason });
         }
         CallNotPermitted {
@@ -229,6 +235,9 @@ impl Inner {
     /// Publishes what is no transition, outside of the lock.
     #[cold]
     pub(super) fn publish(&self, kind: EventKind) {
+        if !self.events.wants(kind.class()) {
+            return;
+        }
         let generation = self.lock().number;
         self.push(kind, self.clock.now(), generation);
         self.announce();

@@ -5,10 +5,27 @@ use std::time::Duration;
 use crate::clock::Nanos;
 use crate::error::Reason;
 use crate::event::EventFigures;
+use crate::outcome::Mark;
 use crate::window::Counts;
 
 use super::Inner;
 use super::stay::{Figures, Stay};
+
+/// How a call ended, as it is counted for an exporter.
+#[derive(Clone, Copy)]
+#[cfg_attr(not(feature = "metrics"), allow(dead_code))]
+pub(crate) enum Ending {
+    /// In the window or as a probe.
+    Recorded(Mark),
+    /// Dropped before it was slow.
+    Cancelled,
+    /// Says nothing about the downstream.
+    Ignored,
+    /// Permitted in an earlier stay.
+    Late,
+    /// In DISABLED.
+    Unrecorded,
+}
 
 impl Inner {
     /// The figures of a stay that is about to end.
@@ -43,6 +60,37 @@ impl Inner {
             let total = || self.totals().rejected;
             self.events
                 .tell_rejection(&self.name, reason, retry_after, now, total);
+        }
+    }
+
+    #[inline]
+    #[cfg_attr(not(feature = "metrics"), allow(clippy::unused_self))]
+    pub(super) fn count_begin(&self) {
+        #[cfg(feature = "metrics")]
+        if let Some(meter) = self.events.meter() {
+            meter.begin();
+        }
+    }
+
+    #[inline]
+    #[cfg_attr(not(feature = "metrics"), allow(unused_variables, clippy::unused_self))]
+    pub(super) fn count_end(&self, ending: Ending, duration: Option<Duration>) {
+        #[cfg(feature = "metrics")]
+        if let Some(meter) = self.events.meter() {
+            // Without a duration it may have begun before anybody counted.
+            if duration.is_some() || !self.events.wants(crate::event::Interest::DURATIONS) {
+                meter.leave();
+            }
+            meter.end(ending, duration);
+        }
+    }
+
+    #[inline]
+    #[cfg_attr(not(feature = "metrics"), allow(unused_variables, clippy::unused_self))]
+    pub(super) fn count_rejection(&self, reason: Reason) {
+        #[cfg(feature = "metrics")]
+        if let Some(meter) = self.events.meter() {
+            meter.reject(reason);
         }
     }
 }

@@ -2,6 +2,8 @@
 
 mod changing;
 mod entry;
+#[cfg(feature = "metrics")]
+mod exported;
 mod making;
 mod sources;
 #[cfg(feature = "tokio")]
@@ -26,6 +28,8 @@ use crate::site;
 use crate::sync::{Mutex, lock};
 
 use entry::{Entry, KeyedEntry};
+#[cfg(feature = "metrics")]
+pub(crate) use exported::WeakRegistry;
 use sources::Sources;
 
 static GLOBAL: Lazy<Registry> = Lazy::new(|| Registry::build(Clock::system(), true));
@@ -56,6 +60,8 @@ struct Shared {
     changing: Mutex<()>,
     conflicts: Mutex<Vec<Conflict>>,
     hub: Arc<Hub>,
+    #[cfg(feature = "metrics")]
+    exporters: Mutex<Vec<Arc<crate::metrics::Attached>>>,
     #[cfg(feature = "tokio")]
     timer: Arc<tokio::sync::Notify>,
 }
@@ -104,6 +110,8 @@ impl Registry {
                 changing: Mutex::default(),
                 conflicts: Mutex::default(),
                 hub: Arc::default(),
+                #[cfg(feature = "metrics")]
+                exporters: Mutex::default(),
                 #[cfg(feature = "tokio")]
                 timer: Arc::default(),
             }),
@@ -190,6 +198,12 @@ impl Registry {
     #[cfg(feature = "tracing")]
     pub(crate) fn hub(&self) -> &Hub {
         &self.shared.hub
+    }
+
+    fn make_all_announced(&self) {
+        if self.shared.announced {
+            site::announced_names().for_each(|name| self.make_announced(name));
+        }
     }
 
     /// Makes what the annotated functions of this name need.
@@ -312,9 +326,7 @@ impl Registry {
     /// yet, and of every key that was.
     #[must_use]
     pub fn breakers(&self) -> Vec<CircuitBreaker> {
-        if self.shared.announced {
-            site::announced_names().for_each(|name| self.make_announced(name));
-        }
+        self.make_all_announced();
         let mut breakers = self.made();
         breakers.sort_by(|a, b| a.name().cmp(b.name()));
         breakers
