@@ -230,9 +230,9 @@ use proc_macro::TokenStream;
 /// `extern "C" fn` too. The attribute goes on the function that makes the call, below
 /// `#[async_trait]` and above `#[tokio::main]` or `#[test]`.
 ///
-/// The breaker is in the registry from the start of the program, before the first call. All
-/// instances of a generic function, and all implementors of a trait with a guarded default method,
-/// share it.
+/// The breaker is in the registry from the start of the program, before the first call; on targets
+/// where nothing runs before `main`, such as WebAssembly, from the first call on. All instances of a
+/// generic function, and all implementors of a trait with a guarded default method, share it.
 ///
 /// ## Futures
 ///

@@ -21,6 +21,10 @@ pub(crate) fn site(
     let name = text("name");
     let base = text("base").map(|base| quote!(.base(#base)));
     let config = config(args, p);
+    let config_static = config
+        .as_ref()
+        .map(|config| quote_spanned!(Span::mixed_site()=> static __CONFIG: #p::Config = #config;));
+    let config = config.map(|_| quote_spanned!(Span::mixed_site()=> .config(&__CONFIG)));
     let limit = |name: &str| {
         let given = args
             .get(name)
@@ -45,6 +49,7 @@ pub(crate) fn site(
         quote!(.fallback(#p::FallbackOn::#on))
     });
     quote_spanned! {Span::mixed_site()=> {
+        #config_static
         static __SITE: #p::Site = #p::Site::new(#name, ::core::module_path!())
             #base #config #timeout #half_open_timeout #on_cancel #keyed #fallback;
         #runtime::__announce!(__SITE);
@@ -88,7 +93,7 @@ fn config(args: &Args, p: &TokenStream) -> Option<TokenStream> {
         Some(quote!(.#setter(#value)))
     });
     let setters: TokenStream = setters.collect();
-    (!setters.is_empty()).then(|| quote!(.config(#p::Config::new()#setters)))
+    (!setters.is_empty()).then(|| quote!(#p::Config::new()#setters))
 }
 
 fn word(name: &str) -> Ident {

@@ -69,6 +69,7 @@ pub mod tracing;
 #[doc(hidden)]
 pub mod __private;
 
+mod announced;
 mod breaker;
 mod call;
 mod clock;

@@ -1,12 +1,12 @@
 //! The static that each annotated function owns: its name and settings, and, once it was called,
 //! its breaker.
 
-use std::collections::HashMap;
 use std::panic::Location;
 use std::sync::Arc;
 use std::time::Duration;
 
-use once_cell::sync::{Lazy, OnceCell};
+use once_cell::race::OnceRef;
+use once_cell::sync::OnceCell;
 
 use crate::breaker::CircuitBreaker;
 use crate::config::Config;
@@ -14,20 +14,25 @@ use crate::function::{FallbackOn, FunctionSettings, Place};
 use crate::keys::Keys;
 use crate::outcome::OnCancel;
 
-/// Evaluated once rather than in every static.
-const NOTHING: Config = Config::new();
+/// The statics refer to it: the compiler examines each field of each static's value.
+static NOTHING: Config = Config::new();
+
+/// To the next function of a list. `OnceRef` pairs the release of `set` with the acquire of `get`.
+pub(crate) type Link = OnceRef<'static, Site>;
 
 /// One annotated function.
 pub struct Site {
     pub(crate) name: &'static str,
     pub(crate) base: Option<&'static str>,
-    pub(crate) config: Config,
+    pub(crate) config: &'static Config,
     pub(crate) place: Place,
     pub(crate) function: FunctionSettings,
     /// The breaker in the global registry. It stays there as long as the process runs.
     breaker: OnceCell<CircuitBreaker>,
     /// Or its breakers, if it has a key.
     keys: OnceCell<Arc<Keys>>,
+    /// The next one in the list of all.
+    pub(crate) next: Link,
 }
 
 impl Site {
@@ -40,7 +45,7 @@ impl Site {
         Self {
             name,
             base: None,
-            config: NOTHING,
+            config: &NOTHING,
             place: Place {
                 module,
                 line: here.line(),
@@ -55,6 +60,7 @@ impl Site {
             },
             breaker: OnceCell::new(),
             keys: OnceCell::new(),
+            next: Link::new(),
         }
     }
 
@@ -67,7 +73,7 @@ impl Site {
 
     /// What belongs to the breaker.
     #[must_use]
-    pub const fn config(mut self, config: Config) -> Self {
+    pub const fn config(mut self, config: &'static Config) -> Self {
         self.config = config;
         self
     }
@@ -134,39 +140,4 @@ impl Site {
         };
         self.base == other.base && policy(self) == policy(other)
     }
-}
-
-/// An entry of the list that the linker makes of all annotated functions.
-pub struct Announced(pub &'static Site);
-
-inventory::collect!(Announced);
-
-/// The announced functions by the name of their breaker, in the order in which they rule.
-static ANNOUNCED: Lazy<HashMap<&'static str, Vec<&'static Site>>> = Lazy::new(|| {
-    let mut sites: Vec<_> = inventory::iter::<Announced>()
-        .map(|entry| entry.0)
-        .collect();
-    sites.sort_by_key(|site| site.place);
-    let mut by_name: HashMap<_, Vec<_>> = HashMap::new();
-    for site in sites {
-        by_name.entry(site.name).or_default().push(site);
-    }
-    by_name
-});
-
-pub(crate) fn announced(name: &str) -> &'static [&'static Site] {
-    ANNOUNCED.get(name).map_or(&[], Vec::as_slice)
-}
-
-pub(crate) fn announced_names() -> impl Iterator<Item = &'static str> {
-    ANNOUNCED.keys().copied()
-}
-
-/// Lists a function's static before its first call.
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __announce {
-    ($site:ident) => {
-        $crate::__private::inventory::submit! { $crate::__private::Announced(&$site) }
-    };
 }

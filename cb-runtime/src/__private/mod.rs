@@ -12,8 +12,6 @@ mod run;
 #[cfg(not(feature = "tokio"))]
 mod untimed;
 
-pub use inventory;
-
 pub use crate::call::Guard;
 #[cfg(feature = "tokio")]
 pub use crate::clock::Sleep;
@@ -22,7 +20,7 @@ pub use crate::config::{Config, MaxWaitState, Mode, Window};
 pub use crate::enter::Key;
 pub use crate::function::FallbackOn;
 pub use crate::outcome::{OnCancel, Outcome};
-pub use crate::site::{Announced, Site};
+pub use crate::site::Site;
 
 pub use constant::{Constant, require, timer};
 pub use fallback::{

@@ -7,6 +7,7 @@ use super::changing::{Configured, conflicts_of};
 use super::entry::{Entry, Functions, KeyedEntry, ruling};
 use super::sources::Merged;
 use super::{Registry, read, write};
+use crate::announced;
 use crate::breaker::{CircuitBreaker, Surroundings};
 use crate::config::{Config, limits};
 use crate::conflict::{Conflict, ConflictKind};
@@ -14,7 +15,7 @@ use crate::error::Name;
 use crate::event::{Event, EventKind};
 use crate::keys::Keys;
 use crate::layers::Layer;
-use crate::site::{self, Site};
+use crate::site::Site;
 use crate::sync::lock;
 
 impl Registry {
@@ -50,7 +51,7 @@ impl Registry {
         if !self.shared.announced {
             return Vec::new();
         }
-        let sites = site::announced(name).iter().copied();
+        let sites = announced::announced(name).into_iter();
         sites.filter(|site| site.is_keyed() == keyed).collect()
     }
 

@@ -15,6 +15,7 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use once_cell::sync::Lazy;
 
+use crate::announced;
 use crate::breaker::{CircuitBreaker, Inner};
 use crate::clock::Clock;
 use crate::config::Config;
@@ -24,7 +25,6 @@ use crate::event::{Event, Interest};
 use crate::keys::{KeyFigures, Keys};
 use crate::layers::Layer;
 use crate::listeners::{Hub, Subscription};
-use crate::site;
 use crate::sync::{Mutex, lock};
 
 use entry::{Entry, KeyedEntry};
@@ -202,7 +202,7 @@ impl Registry {
 
     fn make_all_announced(&self) {
         if self.shared.announced {
-            site::announced_names().for_each(|name| self.make_announced(name));
+            announced::announced_names().for_each(|name| self.make_announced(name));
         }
     }
 

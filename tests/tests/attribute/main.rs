@@ -4,6 +4,7 @@
 mod classes;
 mod endings;
 mod fallbacks;
+mod listed;
 mod methods;
 mod shapes;
 
