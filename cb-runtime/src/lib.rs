@@ -47,7 +47,7 @@
 //! # Features
 //!
 //! - `macros` (default): the attribute.
-//! - `admin`: the breakers over HTTP, to nest into an axum router.
+//! - `admin`: the breakers over HTTP, with a page to watch them.
 //! - `advise`: what a configuration does at the traffic it is meant for, before production.
 //! - `serde`: [`Snapshot`], [`Event`], [`Explanation`], [`ChosenSetting`] and [`Conflict`] as data.
 //! - `metrics`: counters, gauges and a histogram of every breaker through the `metrics` facade.

@@ -1,5 +1,5 @@
-//! The breakers of a registry over HTTP: JSON to read, live streams, and operations for those whom
-//! the application allows them.
+//! The breakers of a registry over HTTP: JSON to read, a live stream, a page to watch them, and
+//! operations for those whom the application allows them.
 //!
 //! It is an axum [`Router`] to nest into the application's own; it opens no port.
 //!
@@ -14,7 +14,7 @@
 //!
 //! let registry = cb_runtime::registry();
 //! let app: Router = Router::new().nest("/breakers", Admin::new(&registry).authorise(may_write).router());
-//! // The breakers are at /breakers/breakers.
+//! // The page is at /breakers/dashboard, the JSON at /breakers/breakers.
 //! # drop(app);
 //! ```
 //!
@@ -28,6 +28,7 @@
 //! | `GET /breakers/{name}/calls` | its calls as they end, as server-sent events |
 //! | `GET /health` | how many breakers are in each state, which of them reject, what is misconfigured |
 //! | `GET /events` | all events as server-sent events |
+//! | `GET /dashboard` | the page; `GET /` leads to it |
 //!
 //! Times are seconds on the registry's clock; each answer has the present one as `now`. Everything
 //! is open to whoever the application lets through: put its own middleware in front of the router.
@@ -44,8 +45,8 @@
 //! In `/events` each event is a message with its JSON and an `id`. A client that reconnects with
 //! `Last-Event-ID` gets what it missed. A client that reads too slowly, or was away for too long,
 //! is told with `event: dropped` how many events it lost. With `?figures=1` there is also `event:
-//! figures` once a second, with the breakers whose figures have changed; their
-//! fields are not settled.
+//! figures` once a second, with the breakers whose figures have changed; the page uses it, and its
+//! fields follow the page rather than a promise.
 //!
 //! While somebody follows `/calls` of a breaker, each of its calls makes an event, which costs the
 //! caller about as much as a subscription to [`Interest::CALLS`](crate::Interest::CALLS).
@@ -81,6 +82,7 @@ mod history;
 mod live;
 mod messages;
 mod name;
+mod page;
 mod reading;
 mod words;
 mod writing;
@@ -187,7 +189,7 @@ impl Admin {
             history,
             _subscription: subscription,
         });
-        let mut router = reading::routes();
+        let mut router = reading::routes().merge(page::routes());
         if shared.authoriser.is_some() {
             router = router.merge(writing::routes());
         }

@@ -3,6 +3,7 @@
 mod http;
 mod live;
 mod names;
+mod page;
 mod reading;
 mod served;
 mod writing;

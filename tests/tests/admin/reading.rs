@@ -159,6 +159,8 @@ fn what_does_not_exist_is_not_made() {
         "/breaker/calls?name=none",
         "/breaker?nam=stock",
         "/none",
+        "/page/none",
+        "/page/..%2fdashboard.html",
     ] {
         assert_eq!(served.get(path).status, 404, "{path}");
     }
@@ -171,7 +173,13 @@ fn what_does_not_exist_is_not_made() {
 fn nothing_is_cached_or_taken_for_another_type() {
     let served = Served::read_only();
     served.breaker("stock");
-    for path in ["/breakers", "/breakers/stock", "/breakers/none", "/health"] {
+    for path in [
+        "/breakers",
+        "/breakers/stock",
+        "/breakers/none",
+        "/health",
+        "/dashboard",
+    ] {
         let answer = served.get(path);
         assert_eq!(answer.header("cache-control"), Some("no-store"), "{path}");
         assert_eq!(

@@ -56,7 +56,7 @@ pub(crate) struct Caller {
 
 enum Way {
     Blocking(ureq::Agent, fn(&ureq::Agent, &Uri) -> Outcome),
-    Async(Runtime, AsyncClient, AsyncQuery),
+    Async(Runtime, Box<AsyncClient>, AsyncQuery),
 }
 
 impl Caller {
@@ -87,7 +87,7 @@ impl Caller {
                 Box::pin(async move { within(TIMEOUT, get_async(&client, &uri)).await })
             }),
         };
-        let way = Way::Async(runtime, async_client(), query);
+        let way = Way::Async(runtime, Box::new(async_client()), query);
         Ok(Self {
             title: "async",
             breaker,
@@ -124,7 +124,7 @@ impl Caller {
                 let more = Arc::new(more);
                 let mut workers = JoinSet::new();
                 for _ in 0..self.workers {
-                    let (more, client) = (Arc::clone(&more), client.clone());
+                    let (more, client) = (Arc::clone(&more), AsyncClient::clone(client));
                     let (query, uri) = (*query, uri.clone());
                     workers.spawn(async move {
                         let mut calls = Vec::new();
