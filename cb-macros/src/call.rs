@@ -20,20 +20,21 @@ pub(crate) struct Call<'a> {
 
 impl Call<'_> {
     pub(crate) fn sync(&self, body: &TokenStream) -> TokenStream {
-        let enter = self.enter("enter", false);
+        let enter = self.enter("enter");
         let value = quote_spanned!(Span::mixed_site()=> let value = guard.run(#body););
-        self.around(&quote!(#enter #value))
+        self.around(&quote!(#enter #value), false)
     }
 
     pub(crate) fn asynchronous(&self, body: &TokenStream) -> TokenStream {
         let p = self.p;
         let mixed = Span::mixed_site();
-        let enter = self.enter("enter_async", true);
+        let enter = self.enter("enter_async");
         let Some(timeout) = self.timeout() else {
-            return self.around(&quote_spanned! {mixed=>
+            let run = quote_spanned! {mixed=>
                 #enter
                 let value = #p::run(&mut guard, #body).await;
-            });
+            };
+            return self.around(&run, true);
         };
         let timed_out = self.refuse(
             &quote_spanned!(mixed=> timeout),
@@ -42,7 +43,7 @@ impl Call<'_> {
         );
         let p_here = relocated(p, timeout.value.span());
         let feature = Ident::new("timer", mixed.located_at(timeout.value.span()));
-        self.around(&quote_spanned! {mixed=>
+        let run = quote_spanned! {mixed=>
             const _: () = #p_here::#feature();
             #enter
             let ended = {
@@ -63,7 +64,8 @@ impl Call<'_> {
                     #timed_out
                 }
             };
-        })
+        };
+        self.around(&run, true)
     }
 
     /// The argument that gives some of the calls a timeout.
@@ -95,9 +97,11 @@ impl Call<'_> {
         }
     }
 
-    fn enter(&self, method: &str, mutable: bool) -> TokenStream {
-        let mutable = mutable.then(|| quote!(mut));
+    fn enter(&self, method: &str) -> TokenStream {
         let rejected = match &self.fallback {
+            Some(fallback) if !fallback.on_failure && method == "enter_async" => {
+                quote_spanned!(Span::mixed_site()=> break 'attempt rejection)
+            }
             Some(fallback) if !fallback.on_failure => {
                 let rejection = quote_spanned!(Span::mixed_site()=> rejection);
                 let answer = fallback.call(self.output, &rejection, self.p);
@@ -127,11 +131,20 @@ impl Call<'_> {
                 (None, quote_spanned!(mixed=> site.#method()))
             }
         };
-        quote_spanned! {mixed=>
-            #keyed
-            let #mutable guard = match #entered {
+        let entered = quote_spanned! {mixed=>
+            match #entered {
                 ::core::result::Result::Ok(guard) => guard,
                 ::core::result::Result::Err(rejection) => #rejected
+            }
+        };
+        if keyed.is_some() {
+            return quote_spanned!(mixed=> #keyed let mut guard = #entered;);
+        }
+        let plainly = Ident::new(&method.replace("enter", "plainly"), mixed);
+        quote_spanned! {mixed=>
+            let mut guard = match site.#plainly() {
+                ::core::option::Option::Some(guard) => guard,
+                ::core::option::Option::None => #entered
             };
         }
     }
@@ -172,16 +185,30 @@ impl Call<'_> {
     }
 
     /// Puts the judgement behind `run`, which leaves `guard` and `value`.
-    fn around(&self, run: &TokenStream) -> TokenStream {
+    fn around(&self, run: &TokenStream, asynchronous: bool) -> TokenStream {
         let (p, output) = (self.p, self.output);
         let mixed = Span::mixed_site();
         let judgement = self.judgement();
         let Some(fallback) = self.fallback_on_failure() else {
             let finish = self.finish(&judgement);
+            let Some(fallback) = self.fallback.as_ref().filter(|_| asynchronous) else {
+                return quote_spanned! {mixed=>
+                    #run
+                    #finish
+                    value
+                };
+            };
+            // The fallback waits outside of the block, so that its future takes the place of the
+            // attempt and not one beside it.
+            let rejection = quote_spanned!(mixed=> rejection);
+            let answer = fallback.call(output, &rejection, p);
             return quote_spanned! {mixed=>
-                #run
-                #finish
-                value
+                let rejection = 'attempt: {
+                    #run
+                    #finish
+                    return value;
+                };
+                #answer
             };
         };
         let answer = fallback.call(self.output, &reason(), p);

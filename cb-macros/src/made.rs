@@ -78,7 +78,7 @@ impl Call<'_> {
                     let #reason = match ended {
                         #p::Ended::Rejected(rejection) => #rejected,
                         #p::Ended::TimedOut(timeout) => #timed_out,
-                        #p::Ended::Returned(guard, value) => {
+                        #p::Ended::Returned(mut guard, value) => {
                             let outcome = #judgement;
                             #finish
                             match outcome {
@@ -110,7 +110,7 @@ impl Call<'_> {
                     match ended {
                         #p::Ended::Rejected(rejection) => #rejected,
                         #p::Ended::TimedOut(timeout) => #timed_out,
-                        #p::Ended::Returned(guard, value) => {
+                        #p::Ended::Returned(mut guard, value) => {
                             #finish
                             #p::Step::Done(value)
                         }

@@ -5,119 +5,200 @@ use std::pin::{Pin, pin};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use crate::breaker::CircuitBreaker;
+use crate::breaker::{CircuitBreaker, Inner, Ticket};
 use crate::current::Probing;
 use crate::error::{CallError, CallNotPermitted, Reason};
 use crate::fault;
 use crate::function::{FallbackOn, FunctionSettings};
 use crate::outcome::Outcome;
-use crate::permit::{Handle, Permit};
+use crate::permit::Handle;
 use crate::testing::faults;
+use crate::watch;
 
 /// A permit with a call under way.
 ///
 /// Dropped without an outcome while the body is running, that is by a panic which left the body or
 /// a predicate that judged its value, it records a failure. Dropped between two polls, the call was
 /// cancelled.
+///
+/// Small, since every guarded future holds one; and what is not inlined takes its parts and not a
+/// reference to it, so that in a sync function it stays in registers.
 pub struct Guard<'a> {
-    permit: Permit<'a>,
+    /// `None` once the call has ended.
+    breaker: Option<Handle<'a>>,
+    ticket: Ticket,
     function: Option<&'static FunctionSettings>,
     in_body: bool,
 }
 
 impl<'a> Guard<'a> {
+    /// Permission in the plain case; `None` if there is more to look at. Apart from
+    /// [`enter`](Self::enter), so that a guard is built where it stays: taking it out of a `Result`
+    /// that another function wrote costs more than the rest.
     #[inline]
+    pub(crate) fn plainly(
+        breaker: &'a Inner,
+        function: Option<&'static FunctionSettings>,
+        in_body: bool,
+    ) -> Option<Self> {
+        if !watch::nobody() {
+            return None;
+        }
+        Some(Self {
+            ticket: breaker.admit_plainly()?,
+            breaker: Some(Handle::Borrowed(breaker)),
+            function,
+            in_body,
+        })
+    }
+
+    #[inline(never)]
     pub(crate) fn enter(
         breaker: Handle<'a>,
         function: Option<&'static FunctionSettings>,
         in_body: bool,
     ) -> Result<Self, CallNotPermitted> {
-        let ticket = match breaker.admit() {
-            Ok(ticket) => ticket,
+        match breaker.admit() {
+            Ok(ticket) => {
+                if fault::any() {
+                    meet_fault(&breaker, ticket, function, in_body)?;
+                }
+                Ok(Self {
+                    breaker: Some(breaker),
+                    ticket,
+                    function,
+                    in_body,
+                })
+            }
             Err(rejection) => {
                 if function.is_some_and(|function| function.fallback.is_some()) {
                     breaker.count_fallback();
                 }
-                return Err(rejection);
+                Err(rejection)
             }
-        };
-        let guard = Self {
-            permit: Permit::given(breaker, ticket),
-            function,
-            in_body,
-        };
-        if fault::any() {
-            return guard.meet_fault();
         }
-        Ok(guard)
-    }
-
-    /// What a test's scope makes of the call.
-    #[cold]
-    fn meet_fault(mut self) -> Result<Self, CallNotPermitted> {
-        if !faults::strikes(self.permit.breaker(), self.in_body) {
-            return Ok(self);
-        }
-        let name = self.permit.breaker().name.clone();
-        if self.answers(FallbackOn::Rejected) {
-            self.permit.breaker().count_fallback();
-        }
-        let _ = self.end(Outcome::Failure);
-        Err(CallNotPermitted {
-            name,
-            reason: Reason::Fault,
-            retry_after: None,
-        })
-    }
-
-    fn answers(&self, on: FallbackOn) -> bool {
-        self.function
-            .is_some_and(|function| function.fallback == Some(on))
     }
 
     #[inline]
     fn end(&mut self, outcome: Outcome) -> Option<u64> {
-        if outcome == Outcome::Failure && self.answers(FallbackOn::Failure) {
-            self.permit.breaker().count_fallback();
+        if let (Some(Handle::Borrowed(breaker)), Outcome::Success) = (&self.breaker, outcome) {
+            if breaker.success_changes_nothing(self.ticket) {
+                self.breaker = None;
+                return None;
+            }
         }
-        self.permit.end(outcome)
+        let breaker = self.breaker.take()?;
+        end_slowly(breaker, self.ticket, self.function, outcome)
     }
 
-    /// The call ended like this.
+    /// The call ended like this. Once is enough.
     #[inline]
-    pub fn finish(mut self, outcome: Outcome) {
+    pub fn finish(&mut self, outcome: Outcome) {
         let _ = self.end(outcome);
     }
 
     /// The call ended like this. Tells if that has opened the breaker.
-    pub fn finish_and_tell(mut self, outcome: Outcome) -> Option<Opened<'a>> {
+    pub fn finish_and_tell(&mut self, outcome: Outcome) -> Option<Opened<'a>> {
+        let breaker = self.breaker.clone()?;
         let stay = self.end(outcome)?;
-        Some(Opened {
-            breaker: self.permit.handle(),
-            stay,
-        })
+        Some(Opened { breaker, stay })
     }
 
     /// Runs the body of a sync call.
     #[inline]
     pub fn run<R>(&self, body: impl FnOnce() -> R) -> R {
-        let _probing = self.permit.is_probe().then(Probing::begin);
+        let _probing = self.ticket.is_probe().then(Probing::begin);
         body()
     }
 
     /// Polls the body of an async call.
     #[inline]
     pub fn poll<F: Future>(&mut self, body: Pin<&mut F>, cx: &mut Context<'_>) -> Poll<F::Output> {
-        if fault::any() && faults::holds(self.permit.breaker(), self.permit.start(), cx) {
+        if fault::any() && self.is_held(cx) {
             return Poll::Pending;
         }
         self.in_body = true;
-        let probing = self.permit.is_probe().then(Probing::begin);
+        let probing = self.ticket.is_probe().then(Probing::begin);
         let polled = body.poll(cx);
         drop(probing);
         // Once the body is done, only judging its value can go wrong, and that is a failure too.
         self.in_body = polled.is_ready();
         polled
+    }
+
+    #[cold]
+    fn is_held(&self, cx: &mut Context<'_>) -> bool {
+        let breaker = self.breaker.as_deref();
+        breaker.is_some_and(|breaker| faults::holds(breaker, self.ticket.start(), cx))
+    }
+}
+
+/// What a test's scope makes of the call.
+#[cold]
+fn meet_fault(
+    breaker: &Inner,
+    ticket: Ticket,
+    function: Option<&'static FunctionSettings>,
+    sync: bool,
+) -> Result<(), CallNotPermitted> {
+    if !faults::strikes(breaker, sync) {
+        return Ok(());
+    }
+    if answers(function, FallbackOn::Rejected) {
+        breaker.count_fallback();
+    }
+    let _ = end(breaker, ticket, function, Outcome::Failure);
+    Err(CallNotPermitted {
+        name: breaker.name.clone(),
+        reason: Reason::Fault,
+        retry_after: None,
+    })
+}
+
+fn answers(function: Option<&'static FunctionSettings>, on: FallbackOn) -> bool {
+    function.is_some_and(|function| function.fallback == Some(on))
+}
+
+#[inline(never)]
+fn end_slowly(
+    breaker: Handle<'_>,
+    ticket: Ticket,
+    function: Option<&'static FunctionSettings>,
+    outcome: Outcome,
+) -> Option<u64> {
+    end(&breaker, ticket, function, outcome)
+}
+
+#[inline]
+fn end(
+    breaker: &Inner,
+    ticket: Ticket,
+    function: Option<&'static FunctionSettings>,
+    outcome: Outcome,
+) -> Option<u64> {
+    if outcome == Outcome::Failure && answers(function, FallbackOn::Failure) {
+        breaker.count_fallback();
+    }
+    breaker.finish(ticket, outcome)
+}
+
+/// Dropped before it ended.
+#[cold]
+#[inline(never)]
+fn abandon(
+    breaker: Handle<'_>,
+    ticket: Ticket,
+    function: Option<&'static FunctionSettings>,
+    in_body: bool,
+) {
+    if in_body {
+        let _ = breaker.finish(ticket, Outcome::Failure);
+    } else {
+        let own = function.and_then(|function| function.on_cancel);
+        breaker.cancel(
+            ticket,
+            own.unwrap_or_else(|| breaker.limits.flags().on_cancel()),
+        );
     }
 }
 
@@ -145,7 +226,7 @@ mod timeout {
 
     use super::Guard;
     use crate::clock::Sleep;
-    use crate::error::TimedOut;
+    use crate::error::{Name, TimedOut};
     use crate::outcome::Outcome;
     use crate::report::OnceWarning;
 
@@ -159,7 +240,7 @@ mod timeout {
             let timeout = self.function.and_then(|function| {
                 let probe = function.half_open_timeout;
                 probe
-                    .filter(|_| self.permit.is_probe())
+                    .filter(|_| self.ticket.is_probe())
                     .or(function.timeout)
             });
             timeout.unwrap_or(Duration::MAX)
@@ -177,8 +258,9 @@ mod timeout {
                 return Poll::Ready(Some(value));
             }
             if sleep.is_none() {
-                let timer = self.permit.breaker().clock.sleep(self.timeout(), &NO_TIMER);
-                sleep.set(Some(timer));
+                if let Some(breaker) = &self.breaker {
+                    sleep.set(Some(breaker.clock.sleep(self.timeout(), &NO_TIMER)));
+                }
             }
             match sleep.as_pin_mut() {
                 Some(sleep) => sleep.poll(cx).map(|()| None),
@@ -188,25 +270,29 @@ mod timeout {
 
         /// The call was dropped at its timeout.
         pub fn timed_out(mut self) -> TimedOut {
-            self.permit.breaker().count_timeout();
-            let timed_out = TimedOut {
-                name: self.permit.breaker().name.clone(),
-                after: self.timeout(),
+            let name = match &self.breaker {
+                Some(breaker) => {
+                    breaker.count_timeout();
+                    breaker.name.clone()
+                }
+                // It had ended before.
+                None => Name::Static(""),
             };
             let _ = self.end(Outcome::Failure);
-            timed_out
+            TimedOut {
+                name,
+                after: self.timeout(),
+            }
         }
     }
 }
 
 impl Drop for Guard<'_> {
+    #[inline]
     fn drop(&mut self) {
-        if self.in_body {
-            let _ = self.permit.end(Outcome::Failure);
-        } else if let Some(on_cancel) = self.function.and_then(|function| function.on_cancel) {
-            self.permit.cancel(on_cancel);
+        if let Some(breaker) = self.breaker.take() {
+            abandon(breaker, self.ticket, self.function, self.in_body);
         }
-        // Else the permit's own drop does what the configuration says.
     }
 }
 
@@ -258,7 +344,10 @@ impl CircuitBreaker {
         judge: impl FnOnce(&Result<T, E>) -> Outcome,
         call: impl FnOnce() -> Result<T, E>,
     ) -> Result<T, CallError<E>> {
-        let guard = Guard::enter(Handle::Borrowed(&self.inner), None, true)?;
+        let mut guard = match Guard::plainly(&self.inner, None, true) {
+            Some(guard) => guard,
+            None => Guard::enter(Handle::Borrowed(&self.inner), None, true)?,
+        };
         let result = guard.run(call);
         guard.finish(judge(&result));
         result.map_err(CallError::Failed)

@@ -4,21 +4,38 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::Context;
-use std::time::{Duration, Instant};
-
-use once_cell::sync::Lazy;
+use std::time::Duration;
 
 #[cfg(feature = "tokio")]
 mod sleep;
 mod sleepers;
+mod system;
 #[cfg(feature = "tokio")]
 pub use sleep::Sleep;
 
 /// A point in time: nanoseconds since the clock's origin. 2^64 ns are 584 years.
 pub(crate) type Nanos = u64;
 
-/// The origin of every system clock in the process, so that their readings compare.
-static ORIGIN: Lazy<Instant> = Lazy::new(Instant::now);
+/// A reading that may be late.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Coarse {
+    /// Not after the present.
+    pub(crate) at: Nanos,
+    /// The present is not after `at` and this.
+    pub(crate) lag: Nanos,
+}
+
+impl Coarse {
+    /// Nobody has looked.
+    pub(crate) const UNKNOWN: Self = Self {
+        at: 0,
+        lag: Nanos::MAX,
+    };
+
+    pub(crate) const fn exactly(at: Nanos) -> Self {
+        Self { at, lag: 0 }
+    }
+}
 
 /// Whole nanoseconds of a duration; what does not fit becomes the maximum, which means "for ever".
 pub(crate) const fn nanos(duration: Duration) -> Nanos {
@@ -74,8 +91,37 @@ impl Clock {
     #[inline]
     pub(crate) fn now(&self) -> Nanos {
         match &self.0 {
-            Source::System => nanos(ORIGIN.elapsed()),
+            Source::System => system::now(),
             Source::Test(clock) => clock.now(),
+        }
+    }
+
+    /// The time in a hurry. A test clock is always exact.
+    #[inline]
+    pub(crate) fn coarse(&self) -> Coarse {
+        match &self.0 {
+            Source::System => system::coarse(),
+            Source::Test(clock) => Coarse {
+                at: clock.now(),
+                lag: 0,
+            },
+        }
+    }
+
+    /// How late a coarse reading may be.
+    #[inline]
+    pub(crate) fn lag(&self) -> Nanos {
+        match &self.0 {
+            Source::System => system::lag(),
+            Source::Test(_) => 0,
+        }
+    }
+
+    /// From which length on durations are worth measuring with the coarse clock.
+    pub(crate) fn coarse_from(&self) -> Option<Nanos> {
+        match &self.0 {
+            Source::System => system::coarse_from(),
+            Source::Test(_) => None,
         }
     }
 }

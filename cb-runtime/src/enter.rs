@@ -43,12 +43,25 @@ impl<K: fmt::Display + ?Sized> Key for K {
 }
 
 impl Site {
+    /// Permission for a sync call in the plain case; `None` if there is more to look at.
+    #[inline]
+    pub fn plainly(&'static self) -> Option<Guard<'static>> {
+        let breaker = self.breaker().get()?;
+        Guard::plainly(&breaker.inner, Some(&self.function), true)
+    }
+
+    /// Permission for an async call in the plain case; `None` if there is more to look at.
+    #[inline]
+    pub fn plainly_async(&'static self) -> Option<Guard<'static>> {
+        let breaker = self.breaker().get()?;
+        Guard::plainly(&breaker.inner, Some(&self.function), false)
+    }
+
     /// Permission for a sync call.
     ///
     /// # Errors
     ///
     /// The rejection.
-    #[inline]
     pub fn enter(&'static self) -> Result<Guard<'static>, CallNotPermitted> {
         Guard::enter(self.handle(), Some(&self.function), true)
     }
@@ -58,7 +71,6 @@ impl Site {
     /// # Errors
     ///
     /// The rejection.
-    #[inline]
     pub fn enter_async(&'static self) -> Result<Guard<'static>, CallNotPermitted> {
         Guard::enter(self.handle(), Some(&self.function), false)
     }
@@ -102,7 +114,6 @@ impl Site {
         Handle::OfKey(slot)
     }
 
-    #[inline]
     fn handle(&'static self) -> Handle<'static> {
         if testing::any_scope() {
             if let Some(breaker) = testing::current().map(|scope| scope.at_site(self)) {

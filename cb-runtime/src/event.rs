@@ -386,7 +386,6 @@ impl Interest {
     /// Whatever makes each call be timed.
     pub(crate) const DURATIONS: Self = Self(Self::CALLS.0 | Self::TIMED.0);
 
-    #[cfg(feature = "metrics")]
     pub(crate) fn and(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }

@@ -98,8 +98,10 @@ mod slot;
 mod snapshot;
 mod state;
 mod sync;
+mod tally;
 #[cfg(feature = "tokio")]
 mod timer;
+mod watch;
 mod window;
 
 #[cfg(feature = "advise")]

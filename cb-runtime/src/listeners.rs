@@ -12,6 +12,7 @@ use std::sync::{Arc, Weak};
 
 use crate::event::{Event, Interest};
 use crate::sync::{AtomicU8, AtomicU64, Mutex, Ordering, lock};
+use crate::watch::{self, Watch};
 
 /// Per-call events waiting beyond this are dropped, and counted.
 const QUEUE_LIMIT: usize = 1024;
@@ -24,6 +25,8 @@ struct Subscriber {
     id: u64,
     interest: Interest,
     listener: Box<Listener>,
+    /// Of per-call events.
+    _watch: Option<Watch>,
 }
 
 /// The subscribers of one breaker, or of a whole registry.
@@ -55,6 +58,9 @@ impl Hub {
             id,
             interest,
             listener: Box::new(listener),
+            _watch: interest
+                .covers(Interest::EACH_CALL.and(Interest::DURATIONS))
+                .then(Watch::new),
         }));
         self.update_interest(&subscribers);
         Subscription {
@@ -195,6 +201,12 @@ impl Events {
 
     pub(crate) fn are_told_to(&self, registry: &Arc<Hub>) -> bool {
         Arc::ptr_eq(&self.registry, registry)
+    }
+
+    /// Whether somebody wants to hear of single calls.
+    #[inline]
+    pub(crate) fn watches(&self, interest: Interest) -> bool {
+        !watch::nobody() && self.wants(interest)
     }
 
     #[inline]

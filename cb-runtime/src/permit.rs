@@ -2,11 +2,10 @@
 
 use std::fmt;
 use std::sync::Arc;
-use std::time::Duration;
 
 use crate::breaker::{CircuitBreaker, Inner, Ticket};
 use crate::error::CallNotPermitted;
-use crate::outcome::{OnCancel, Outcome};
+use crate::outcome::Outcome;
 use crate::slot::Slot;
 
 /// A breaker, borrowed or shared.
@@ -51,8 +50,8 @@ impl std::ops::Deref for Handle<'_> {
 #[must_use = "a permit dropped without an outcome is a cancelled call"]
 pub struct Permit<'a> {
     breaker: Handle<'a>,
-    /// `None` once the outcome was told.
-    ticket: Option<Ticket>,
+    /// [`Ticket::ENDED`] once the outcome was told.
+    ticket: Ticket,
 }
 
 impl CircuitBreaker {
@@ -81,20 +80,13 @@ impl<'a> Permit<'a> {
     #[inline]
     pub(crate) fn new(breaker: Handle<'a>) -> Result<Self, CallNotPermitted> {
         let ticket = breaker.admit()?;
-        Ok(Self::given(breaker, ticket))
-    }
-
-    #[inline]
-    pub(crate) fn given(breaker: Handle<'a>, ticket: Ticket) -> Self {
-        Self {
-            breaker,
-            ticket: Some(ticket),
-        }
+        Ok(Self { breaker, ticket })
     }
 
     /// The call ended like this.
     pub fn finish(mut self, outcome: Outcome) {
-        let _ = self.end(outcome);
+        let ticket = std::mem::replace(&mut self.ticket, Ticket::ENDED);
+        let _ = self.breaker.finish(ticket, outcome);
     }
 
     /// The downstream answered.
@@ -112,44 +104,20 @@ impl<'a> Permit<'a> {
         self.finish(Outcome::Ignored);
     }
 
-    /// The clock when it was given, if that was measured.
-    pub(crate) fn start(&self) -> Option<Duration> {
-        self.ticket.and_then(Ticket::start)
-    }
-
-    pub(crate) fn breaker(&self) -> &Inner {
-        &self.breaker
-    }
-
-    pub(crate) fn handle(&self) -> Handle<'a> {
-        self.breaker.clone()
-    }
-
     /// Whether the call is a probe: it was permitted in HALF_OPEN, and its outcome decides about the
     /// recovery. An answer from a cache would pass for one.
     #[must_use]
     pub fn is_probe(&self) -> bool {
-        self.ticket.is_some_and(Ticket::is_probe)
-    }
-
-    /// The number of the OPEN stay that this outcome led to, if it did.
-    #[inline]
-    pub(crate) fn end(&mut self, outcome: Outcome) -> Option<u64> {
-        let ticket = self.ticket.take()?;
-        self.breaker.finish(ticket, outcome)
-    }
-
-    /// Ends the call as cancelled, unless it has ended.
-    pub(crate) fn cancel(&mut self, on_cancel: OnCancel) {
-        if let Some(ticket) = self.ticket.take() {
-            self.breaker.cancel(ticket, on_cancel);
-        }
+        self.ticket.is_probe()
     }
 }
 
 impl Drop for Permit<'_> {
     fn drop(&mut self) {
-        self.cancel(self.breaker.limits.flags().on_cancel());
+        if !self.ticket.has_ended() {
+            let on_cancel = self.breaker.limits.flags().on_cancel();
+            self.breaker.cancel(self.ticket, on_cancel);
+        }
     }
 }
 

@@ -89,6 +89,9 @@ impl Word {
         Self(kind << PAYLOAD_BITS | stay & PAYLOAD)
     }
 
+    /// No state: a kind that there is not.
+    pub(crate) const NONE: Self = Self(u64::MAX);
+
     pub(crate) const fn from_raw(raw: u64) -> Self {
         Self(raw)
     }

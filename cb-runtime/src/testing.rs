@@ -31,6 +31,7 @@ use crate::breaker::CircuitBreaker;
 pub use crate::clock::TestClock;
 use crate::registry::Registry;
 use crate::sync::{AtomicU64, Ordering};
+use crate::watch::Watch;
 
 pub(crate) mod faults;
 pub use crate::fault::Fault;
@@ -99,6 +100,7 @@ pub struct Handle {
 struct Shared {
     registry: Registry,
     faults: Faults,
+    _watch: Watch,
 }
 
 impl Shared {
@@ -108,6 +110,7 @@ impl Shared {
         Self {
             registry,
             faults: Faults::default(),
+            _watch: Watch::new(),
         }
     }
 }

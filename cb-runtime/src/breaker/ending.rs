@@ -2,16 +2,18 @@
 
 use std::time::Duration;
 
-use crate::clock::Nanos;
+use crate::clock::{Coarse, Nanos};
 use crate::event::{EventKind, Interest, percent};
 use crate::outcome::{Mark, OnCancel, Outcome};
 use crate::policy::{self, Next, Rules, Verdict};
 use crate::state::{State, Word};
 use crate::sync::{AtomicU64, Ordering};
+use crate::watch;
 use crate::window::{Counts, Recorded};
 
 use super::Inner;
-use super::permission::{NOT_MEASURED, Ticket};
+use super::limits::Flags;
+use super::permission::Ticket;
 use super::stay::{Figures, Stay, Wait};
 use super::told::Ending;
 
@@ -24,43 +26,79 @@ enum End {
     Cancelled,
 }
 
-/// A call's end, before it is known what the breaker makes of it.
-#[derive(Clone, Copy)]
-struct Ended {
-    end: End,
-    now: Nanos,
-    duration: Option<Duration>,
-}
-
-impl Ended {
-    /// What is recorded of it, `slow` being the limit. Without a duration, it was not slow.
+impl End {
+    /// What is recorded of it.
     #[inline]
-    fn mark(self, slow: Option<Nanos>) -> Option<Mark> {
-        let slow = match (slow, self.duration) {
-            (Some(limit), Some(duration)) => duration > Duration::from_nanos(limit),
-            _ => false,
-        };
-        match self.end {
-            End::Success => Some(Mark::of(false, slow)),
-            End::Failure => Some(Mark::of(true, slow)),
-            End::Cancelled => slow.then(Mark::cancelled_slow),
+    fn mark(self, slow: bool) -> Option<Mark> {
+        match self {
+            Self::Success => Some(Mark::of(false, slow)),
+            Self::Failure => Some(Mark::of(true, slow)),
+            Self::Cancelled => slow.then(Mark::cancelled_slow),
         }
     }
 
-    fn event(self) -> EventKind {
-        let duration = self.duration;
-        match self.end {
-            End::Cancelled => EventKind::Cancelled { duration },
-            End::Failure => EventKind::Error { duration },
-            End::Success => EventKind::Success { duration },
+    fn event(self, took: Option<Nanos>) -> EventKind {
+        let duration = took.map(Duration::from_nanos);
+        match self {
+            Self::Cancelled => EventKind::Cancelled { duration },
+            Self::Failure => EventKind::Error { duration },
+            Self::Success => EventKind::Success { duration },
         }
     }
 }
+
+/// What the clock says of a call's end, as far as it was asked.
+#[derive(Clone, Copy)]
+struct Timing {
+    now: Coarse,
+    /// How long the call took, where it is known so well that it can be told.
+    took: Option<Nanos>,
+    slow: bool,
+}
+
+/// Once a call came near `slow`, durations are measured precisely for so long.
+const NEAR: Nanos = 60_000_000_000;
 
 impl Inner {
     /// Takes a call's outcome. Returns the number of the OPEN stay that it led to, if it did.
     #[inline]
     pub(crate) fn finish(&self, ticket: Ticket, outcome: Outcome) -> Option<u64> {
+        if outcome == Outcome::Success && self.finish_plainly(ticket) {
+            return None;
+        }
+        self.finish_with_care(ticket, outcome)
+    }
+
+    /// Takes a success in CLOSED that needs neither the clock nor a judgement, and returns whether it
+    /// was one.
+    #[inline]
+    fn finish_plainly(&self, ticket: Ticket) -> bool {
+        let (stay, flags) = (ticket.word, self.limits.flags());
+        if ticket.is_measured() || !stay.is_closed() || !flags.plain() || !watch::nobody() {
+            return false;
+        }
+        // Whoever sees another stay, or a frozen window, has not recorded anything.
+        if self.word() != stay {
+            return false;
+        }
+        match self
+            .window
+            .record_success(stay.stay(), self.limits.min_calls())
+        {
+            Recorded::Harmless => {
+                self.streak.end(stay.stay());
+                true
+            }
+            Recorded::Late | Recorded::Frozen => false,
+            recorded => {
+                let _ = self.recorded(stay, Mark::SUCCESS, recorded, flags, Coarse::UNKNOWN);
+                true
+            }
+        }
+    }
+
+    #[inline(never)]
+    fn finish_with_care(&self, ticket: Ticket, outcome: Outcome) -> Option<u64> {
         self.leave(ticket);
         match outcome {
             Outcome::Success => self.end(ticket, End::Success),
@@ -76,8 +114,10 @@ impl Inner {
     #[inline]
     fn leave(&self, ticket: Ticket) {
         if let Some(running) = &self.running {
-            if matches!(ticket.word.state(), State::Closed | State::MetricsOnly) {
-                running.end(ticket.word.stay(), ticket.start);
+            if let Some(began) = ticket.began(&self.clock) {
+                if matches!(ticket.word.state(), State::Closed | State::MetricsOnly) {
+                    running.end(ticket.word.stay(), began.at);
+                }
             }
         }
     }
@@ -99,71 +139,146 @@ impl Inner {
 
     #[inline]
     fn end(&self, ticket: Ticket, end: End) -> Option<u64> {
-        let (now, duration) = self.measure(ticket);
-        let ended = Ended { end, now, duration };
-        self.record(ticket, ended)
-    }
-
-    /// The time, if anything needs it, and how long the call took, if it was measured.
-    #[inline]
-    fn measure(&self, ticket: Ticket) -> (Nanos, Option<Duration>) {
-        if ticket.start != NOT_MEASURED {
-            let now = self.clock.now();
-            (
-                now,
-                Some(Duration::from_nanos(now.saturating_sub(ticket.start))),
-            )
-        } else if self.window.needs_time() || ticket.word.state() == State::HalfOpen {
-            (self.clock.now(), None)
-        } else {
-            (0, None)
-        }
-    }
-
-    #[inline]
-    fn record(&self, ticket: Ticket, ended: Ended) -> Option<u64> {
-        if let Some(warmup) = self.limits.warmup() {
+        let flags = self.limits.flags();
+        if let Some(warmup) = self.limits.warmup().filter(|_| flags.unusual()) {
             // It may have ended since anybody looked.
-            self.warm_up(self.time(ended.now), warmup);
-        }
-        if self.word() != ticket.word {
-            self.late(ended.duration);
-            return None;
+            self.warm_up(self.clock.now(), warmup);
         }
         match ticket.word.state() {
-            State::Closed | State::MetricsOnly => self.record_in_window(ticket.word, ended),
-            State::HalfOpen => self.record_probe(ticket.word, ended),
+            State::Closed | State::MetricsOnly => self.end_recorded(ticket, end, flags),
+            State::HalfOpen => self.record_probe(ticket, end),
             State::Open | State::ForcedOpen | State::Disabled => {
-                self.count_end(Ending::Unrecorded, ended.duration);
+                let took = self.took_if_told(ticket);
+                if self.word() == ticket.word {
+                    self.count_end(Ending::Unrecorded, took);
+                } else {
+                    self.late(took);
+                }
                 None
             }
         }
     }
 
     #[inline]
-    fn record_in_window(&self, word: Word, ended: Ended) -> Option<u64> {
-        // Cancelled before it was slow: it leaves no trace.
-        let Some(mark) = ended.mark(self.limits.slow()) else {
-            self.count_end(Ending::Cancelled, ended.duration);
+    fn end_recorded(&self, ticket: Ticket, end: End, flags: Flags) -> Option<u64> {
+        let timing = self.time(ticket, flags);
+        let measured = ticket.is_measured();
+        if end == End::Success
+            && !timing.slow
+            && self.calm.covers(ticket.word, measured)
+            && watch::nobody()
+        {
+            return None;
+        }
+        if self.word() != ticket.word {
+            self.late(timing.took);
+            return None;
+        }
+        let Some(mark) = end.mark(timing.slow) else {
+            // Cancelled before it was slow: it leaves no trace.
+            self.count_end(Ending::Cancelled, timing.took);
             return None;
         };
+        self.record_in_window(ticket.word, mark, flags, timing, end)
+    }
+
+    /// Reads the clock, if anything needs it, and the coarse one if that decides as well.
+    #[inline]
+    fn time(&self, ticket: Ticket, flags: Flags) -> Timing {
+        let needed = self.window.needs_time();
+        let mut timing = Timing {
+            now: Coarse::UNKNOWN,
+            took: None,
+            slow: false,
+        };
+        if ticket.is_measured() {
+            self.measure(ticket, flags, &mut timing);
+        } else if needed {
+            timing.now = self.clock.coarse();
+        }
+        if needed && timing.now.lag > 0 && !self.window.is_settled(timing.now) {
+            timing.now = Coarse::exactly(self.clock.now());
+        }
+        timing
+    }
+
+    /// Whether the call was slow. Where `slow` is long, the coarse clock tells most of those that were
+    /// not. One that may have been makes this and the following calls look at the precise clock, and
+    /// is slow itself if it was longer than `slow` whenever in the tick it began.
+    #[inline]
+    fn measure(&self, ticket: Ticket, flags: Flags, timing: &mut Timing) {
+        let Some(began) = ticket.began(&self.clock) else {
+            return;
+        };
+        let limit = self.limits.slow();
+        if let Some(limit) = limit.filter(|_| flags.coarse() && watch::nobody()) {
+            let end = self.clock.coarse();
+            let at_most = end.at.saturating_sub(began.at).saturating_add(end.lag);
+            if at_most <= limit {
+                timing.now = end;
+                return;
+            }
+            // Relaxed: see `admit_closed`.
+            self.near_until
+                .store(end.at.saturating_add(NEAR), Ordering::Relaxed);
+        }
+        let now = self.clock.now();
+        timing.now = Coarse::exactly(now);
+        let took = now.saturating_sub(began.at);
+        timing.took = Some(took);
+        timing.slow = limit.is_some_and(|limit| took > limit.saturating_add(began.lag));
+    }
+
+    #[inline]
+    fn record_in_window(
+        &self,
+        word: Word,
+        mark: Mark,
+        flags: Flags,
+        timing: Timing,
+        end: End,
+    ) -> Option<u64> {
+        let now = timing.now;
         let recorded = loop {
-            match self.window.record(word.stay(), mark, ended.now) {
+            let min_calls = self.limits.min_calls();
+            match self.window.record(word.stay(), mark, now.at, min_calls) {
                 Recorded::Frozen => {
                     // Whoever froze the window holds the lock until the verdict is there.
                     drop(self.lock());
                     if self.word() != word {
-                        self.late(ended.duration);
+                        self.late(timing.took);
                         return None;
                     }
                 }
                 Recorded::Late => {
-                    self.late(ended.duration);
+                    self.late(timing.took);
                     return None;
                 }
                 recorded => break recorded,
             }
         };
+        let published = self.events.watches(Interest::EACH_CALL);
+        if published {
+            self.count_end(Ending::Recorded(mark), timing.took);
+            self.push(end.event(timing.took), self.exactly(now), word.stay());
+        }
+        let opened = self.recorded(word, mark, recorded, flags, now);
+        if published {
+            self.announce();
+        }
+        opened
+    }
+
+    /// What follows from an outcome that was recorded.
+    #[inline(never)]
+    fn recorded(
+        &self,
+        word: Word,
+        mark: Mark,
+        recorded: Recorded,
+        flags: Flags,
+        now: Coarse,
+    ) -> Option<u64> {
         let streak = if mark.failed() {
             self.streak.extend(word.stay())
         } else {
@@ -172,31 +287,38 @@ impl Inner {
             }
             0
         };
-        let published = self.events.wants(Interest::EACH_CALL);
-        if published {
-            self.count_end(Ending::Recorded(mark), ended.duration);
-            self.push(ended.event(), self.time(ended.now), word.stay());
+        if mark != Mark::SUCCESS {
+            self.calm.disturb();
+        } else if recorded == Recorded::Clean && flags.may_be_calm() {
+            self.calm_down(word, flags);
         }
         let judged = recorded == Recorded::Counted
             || self.running.is_some()
-            || (self.limits.flags().changed() && self.limits.take_change());
-        let opened = if judged {
-            self.judge(word, ended.now, streak)
+            || (flags.changed() && self.limits.take_change());
+        if judged {
+            self.judge(word, now, streak)
         } else {
             None
-        };
-        if published {
-            self.announce();
         }
-        opened
+    }
+
+    /// Lets the next calls pass by, if the window is full and clean.
+    fn calm_down(&self, word: Word, flags: Flags) {
+        let calm = || self.window.is_calm(word.stay()) && self.streak.failures(word.stay()) == 0;
+        if calm() {
+            let same = || self.word() == word && self.limits.flags().same(flags);
+            self.calm
+                .find_out(word, flags.measured(), || same() && calm());
+        }
     }
 
     /// Returns the number of the OPEN stay that this led to.
-    pub(super) fn judge(&self, word: Word, now: Nanos, streak: u32) -> Option<u64> {
-        if self.limits.warmup().is_some() && self.is_warming(self.time(now)) {
+    pub(super) fn judge(&self, word: Word, now: Coarse, streak: u32) -> Option<u64> {
+        if self.limits.warmup().is_some() && self.is_warming(self.exactly(now)) {
             return None;
         }
-        let mut estimate = self.window.estimate(word.stay(), now);
+        let min_calls = self.limits.min_calls();
+        let mut estimate = self.window.estimate(word.stay(), now.at);
         estimate.add_running(self.overdue(word, now));
         let verdict = policy::closed(&self.limits.rules(), &estimate, streak);
         let matters = match word.state() {
@@ -205,23 +327,27 @@ impl Inner {
             _ => verdict.opens(),
         };
         if matters {
-            self.confirm(word, now, streak)
-        } else {
-            None
+            return self.confirm(word, now, streak);
         }
+        if estimate.total >= min_calls {
+            self.window.judged(word.stay(), now.at);
+        }
+        None
     }
 
     /// The calls of this stay that are still running past `slow`, with `count_running`.
-    fn overdue(&self, word: Word, now: Nanos) -> u32 {
+    fn overdue(&self, word: Word, now: Coarse) -> u32 {
         match (&self.running, self.limits.slow()) {
-            (Some(running), Some(slow)) => running.now(word.stay(), now, slow).overdue,
+            (Some(running), Some(slow)) => {
+                running.now(word.stay(), self.exactly(now), slow).overdue
+            }
             _ => 0,
         }
     }
 
     /// Judges again, on figures that hold still, and acts on it.
     #[cold]
-    fn confirm(&self, word: Word, now: Nanos, streak: u32) -> Option<u64> {
+    fn confirm(&self, word: Word, now: Coarse, streak: u32) -> Option<u64> {
         let opened = {
             let mut stay = self.lock();
             // Somebody else may have ended the stay.
@@ -229,7 +355,7 @@ impl Inner {
                 return None;
             }
             self.window.freeze(stay.number);
-            let mut counts = self.window.counts(stay.number, now);
+            let mut counts = self.window.counts(stay.number, now.at);
             counts.add_running(self.overdue(word, now));
             let rules = Rules::of(stay.settings());
             let verdict = policy::closed(&rules, &counts, streak);
@@ -240,7 +366,7 @@ impl Inner {
                     &mut stay,
                     State::Open,
                     Wait::Computed,
-                    self.time(now),
+                    self.exactly(now),
                     cause,
                 );
                 Some(stay.number)
@@ -253,8 +379,8 @@ impl Inner {
         opened
     }
 
-    fn publish_exceeded(&self, stay: &Stay, verdict: Verdict, counts: &Counts, now: Nanos) {
-        let at = self.time(now);
+    fn publish_exceeded(&self, stay: &Stay, verdict: Verdict, counts: &Counts, now: Coarse) {
+        let at = self.exactly(now);
         let news = self.exceeded.announce(stay.number, verdict);
         if news.failure_rate {
             let rate = percent(counts.failed, counts.total);
@@ -266,35 +392,58 @@ impl Inner {
         }
     }
 
-    fn record_probe(&self, word: Word, ended: Ended) -> Option<u64> {
+    fn record_probe(&self, ticket: Ticket, end: End) -> Option<u64> {
+        let word = ticket.word;
         let opened = {
             let mut stay = self.lock();
-            self.settle(&mut stay, ended.now);
+            let now = self.clock.now();
+            self.settle(&mut stay, now);
             if self.word() == word {
-                let window = stay.settings().half_open_failure_window;
-                let Some(mark) = ended.mark(stay.settings().half_open_slow) else {
-                    stay.probes.give_back();
-                    drop(stay);
-                    self.count_end(Ending::Cancelled, ended.duration);
-                    self.announce();
-                    return None;
-                };
-                stay.probes.record(mark, ended.now, window);
-                stay.history_mut().probe(mark);
-                self.count_end(Ending::Recorded(mark), ended.duration);
-                stay.figures = Figures::Probes(stay.probes.returned.counts);
-                self.push(ended.event(), ended.now, stay.number);
-                let next = policy::half_open(stay.settings(), &stay.probes.returned);
-                self.follow(&mut stay, next, ended.now);
-                matches!(next, Next::Open(_)).then_some(stay.number)
+                let settings = stay.settings();
+                let (slow, window) = (settings.half_open_slow, settings.half_open_failure_window);
+                let took = self.took(ticket, now);
+                let is_slow = took.zip(slow).is_some_and(|(took, slow)| took > slow);
+                match end.mark(is_slow) {
+                    Some(mark) => {
+                        stay.probes.record(mark, now, window);
+                        stay.history_mut().probe(mark);
+                        self.count_end(Ending::Recorded(mark), took);
+                        stay.figures = Figures::Probes(stay.probes.returned.counts);
+                        self.push(end.event(took), now, stay.number);
+                        let next = policy::half_open(stay.settings(), &stay.probes.returned);
+                        self.follow(&mut stay, next, now);
+                        matches!(next, Next::Open(_)).then_some(stay.number)
+                    }
+                    // Cancelled before it was slow.
+                    None => {
+                        stay.probes.give_back();
+                        self.count_end(Ending::Cancelled, took);
+                        None
+                    }
+                }
             } else {
                 drop(stay);
-                self.late(ended.duration);
+                self.late(self.took(ticket, now));
                 None
             }
         };
         self.announce();
         opened
+    }
+
+    /// How long the call took, if that was measured and somebody wants to know.
+    fn took_if_told(&self, ticket: Ticket) -> Option<Nanos> {
+        if self.events.watches(Interest::EACH_CALL) {
+            self.took(ticket, self.clock.now())
+        } else {
+            None
+        }
+    }
+
+    /// How long the call took, if that was measured.
+    fn took(&self, ticket: Ticket, now: Nanos) -> Option<Nanos> {
+        let began = ticket.began(&self.clock)?;
+        Some(now.saturating_sub(began.at))
     }
 
     /// A call that is not recorded gives its permit back, if that was a probe's.
@@ -305,21 +454,21 @@ impl Inner {
         } else {
             self.word() == ticket.word
         };
-        let told = self.events.wants(Interest::EACH_CALL);
-        let duration = told.then(|| self.measure(ticket).1).flatten();
+        let took = self.took_if_told(ticket);
         if !in_its_stay {
-            return self.late(duration);
+            return self.late(took);
         }
         if state == State::Disabled {
-            self.count_end(Ending::Unrecorded, duration);
+            self.count_end(Ending::Unrecorded, took);
         } else if ignored {
             count(&self.ignored);
-            self.count_end(Ending::Ignored, duration);
-            if told {
+            self.count_end(Ending::Ignored, took);
+            if self.events.watches(Interest::CALLS) {
+                let duration = took.map(Duration::from_nanos);
                 self.publish(EventKind::Ignored { duration });
             }
         } else {
-            self.count_end(Ending::Cancelled, duration);
+            self.count_end(Ending::Cancelled, took);
         }
     }
 
@@ -339,17 +488,21 @@ impl Inner {
     }
 
     #[cold]
-    fn late(&self, duration: Option<Duration>) {
+    fn late(&self, took: Option<Nanos>) {
         count(&self.late);
-        self.count_end(Ending::Late, duration);
-        if self.events.wants(Interest::CALLS) && self.word().state() != State::Disabled {
+        self.count_end(Ending::Late, took);
+        if self.events.watches(Interest::CALLS) && self.word().state() != State::Disabled {
             self.publish(EventKind::Late);
         }
     }
 
-    /// `now`, where no one had to look at the clock before.
-    fn time(&self, now: Nanos) -> Nanos {
-        if now == 0 { self.clock.now() } else { now }
+    /// `now`, where the clock that was looked at is exact.
+    fn exactly(&self, now: Coarse) -> Nanos {
+        if now.lag == 0 {
+            now.at
+        } else {
+            self.clock.now()
+        }
     }
 }
 

@@ -4,8 +4,8 @@
 //! that reads some limits before and others after a change can at most miss its turn to look under
 //! the lock, or take it in vain.
 
-use crate::clock::Nanos;
-use crate::config::{Percent, Settings};
+use crate::clock::{Clock, Nanos};
+use crate::config::{Percent, Settings, Window};
 use crate::outcome::OnCancel;
 use crate::policy::Rules;
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
@@ -26,14 +26,23 @@ impl Flags {
     const CANCEL_FAILS: u32 = 16;
     /// The limits have changed since an outcome was judged.
     const CHANGED: u32 = 32;
+    /// `slow` is so long that the coarse clock tells most calls from slow ones.
+    const COARSE: u32 = 64;
+    /// The window is one of calls.
+    const COUNTED: u32 = 128;
 
-    fn of(settings: &Settings) -> Self {
+    fn of(settings: &Settings, clock: &Clock) -> Self {
+        let coarse = settings
+            .slow
+            .is_some_and(|slow| clock.coarse_from().is_some_and(|from| slow >= from));
         let unusual =
             settings.warmup.is_some() || settings.ramp.is_some() || settings.count_running;
         let flag = |set: bool, bit: u32| if set { bit } else { 0 };
         Self(
             flag(settings.slow.is_some(), Self::MEASURED)
+                | flag(matches!(settings.window, Window::Calls(_)), Self::COUNTED)
                 | flag(unusual, Self::UNUSUAL)
+                | flag(coarse, Self::COARSE)
                 | flag(settings.auto_half_open, Self::AUTO_HALF_OPEN)
                 | flag(settings.on_cancel == OnCancel::Ignore, Self::CANCEL_IGNORES)
                 | flag(settings.on_cancel == OnCancel::Failure, Self::CANCEL_FAILS),
@@ -54,6 +63,26 @@ impl Flags {
 
     pub(crate) fn auto_half_open(self) -> bool {
         self.has(Self::AUTO_HALF_OPEN)
+    }
+
+    pub(crate) fn coarse(self) -> bool {
+        self.has(Self::COARSE)
+    }
+
+    /// Whether the word for calm stays can be used: with a count window and without unusual rules.
+    pub(crate) fn may_be_calm(self) -> bool {
+        self.has(Self::COUNTED) && !self.unusual()
+    }
+
+    /// Whether a success needs nothing but to be counted.
+    #[inline]
+    pub(crate) fn plain(self) -> bool {
+        let bits = Self::COUNTED | Self::UNUSUAL | Self::MEASURED | Self::CHANGED;
+        self.0 & bits == Self::COUNTED
+    }
+
+    pub(crate) fn same(self, other: Self) -> bool {
+        self.0 == other.0
     }
 
     pub(crate) fn changed(self) -> bool {
@@ -86,7 +115,7 @@ pub(crate) struct Limits {
 }
 
 impl Limits {
-    pub(crate) fn new(settings: &Settings) -> Self {
+    pub(crate) fn new(settings: &Settings, clock: &Clock) -> Self {
         let limits = Self {
             flags: AtomicU32::new(0),
             min_calls: AtomicU32::new(0),
@@ -98,16 +127,16 @@ impl Limits {
             warmup: AtomicU64::new(0),
             ramp: AtomicU64::new(0),
         };
-        limits.set(settings, 0);
+        limits.set(settings, clock, 0);
         limits
     }
 
     /// The caller holds the breaker's lock, so there is one writer.
-    pub(crate) fn change(&self, settings: &Settings) {
-        self.set(settings, Flags::CHANGED);
+    pub(crate) fn change(&self, settings: &Settings, clock: &Clock) {
+        self.set(settings, clock, Flags::CHANGED);
     }
 
-    fn set(&self, settings: &Settings, flags: u32) {
+    fn set(&self, settings: &Settings, clock: &Clock, flags: u32) {
         let rules = Rules::of(settings);
         let count = |cell: &AtomicU32, value: Option<u32>| {
             cell.store(value.unwrap_or(NONE), Ordering::Relaxed);
@@ -125,7 +154,7 @@ impl Limits {
         time(&self.ramp, settings.ramp);
         // Release pairs with the update in `take_change`: who takes the change judges by it.
         self.flags
-            .store(Flags::of(settings).0 | flags, Ordering::Release);
+            .store(Flags::of(settings, clock).0 | flags, Ordering::Release);
     }
 
     #[inline]
@@ -139,6 +168,10 @@ impl Limits {
         // AcqRel pairs with the store in `set`.
         let before = self.flags.fetch_and(!Flags::CHANGED, Ordering::AcqRel);
         Flags(before).changed()
+    }
+
+    pub(crate) fn min_calls(&self) -> u32 {
+        self.min_calls.load(Ordering::Relaxed)
     }
 
     pub(crate) fn rules(&self) -> Rules {

@@ -33,7 +33,8 @@ impl Inner {
             State::Open => self.change_wait(&mut stay, now),
             _ => {}
         }
-        self.limits.change(stay.layers.settings());
+        self.limits.change(stay.layers.settings(), &self.clock);
+        self.calm.end();
         let warmup = |layers: &Layers| layers.settings().warmup;
         self.change_warmup(&mut stay, warmup(&before), now);
         // Relaxed: as in `transit`.

@@ -14,19 +14,23 @@ use crate::random::Random;
 use crate::snapshot::Snapshot;
 use crate::state::State;
 use crate::sync::{AtomicBool, AtomicU64, Mutex};
+use crate::tally::{Tally, What};
 use crate::window::{Running, Sliding};
 
+mod calm;
 mod ending;
 mod history;
 mod limits;
 mod live;
 mod marks;
 mod permission;
+mod probes;
 mod ramp;
 mod reading;
 mod stay;
 mod told;
 
+use calm::Calm;
 use limits::Limits;
 use marks::{Exceeded, Streak};
 pub(crate) use permission::Ticket;
@@ -81,11 +85,14 @@ pub(crate) struct Inner {
     warm_at: AtomicU64,
     /// With `count_running`.
     pub(crate) running: Option<Running>,
-    rejected: AtomicU64,
+    /// Rejections and fallbacks' answers.
+    tally: Tally,
+    calm: Calm,
+    /// Until when durations are measured with the precise clock although `slow` is long.
+    near_until: AtomicU64,
     late: AtomicU64,
     ignored: AtomicU64,
     timed_out: AtomicU64,
-    fallbacks: AtomicU64,
     stay: Mutex<Stay>,
     pub(crate) events: Events,
     /// Whether the registry's timer has yet to hear of a transition.
@@ -133,17 +140,18 @@ impl CircuitBreaker {
                     .slow
                     .filter(|_| settings.count_running)
                     .map(|slow| Running::new(slow, birth)),
-                rejected: AtomicU64::new(0),
+                tally: Tally::default(),
+                calm: Calm::new(),
+                near_until: AtomicU64::new(0),
                 late: AtomicU64::new(0),
                 ignored: AtomicU64::new(0),
                 timed_out: AtomicU64::new(0),
-                fallbacks: AtomicU64::new(0),
                 stay: Mutex::new(stay),
                 events: Events::new(surroundings.hub),
                 unannounced: AtomicBool::new(false),
                 #[cfg(feature = "tokio")]
                 timer: surroundings.timer,
-                limits: Limits::new(settings),
+                limits: Limits::new(settings, &clock),
                 clock,
             }),
         }
@@ -399,18 +407,17 @@ impl Inner {
         // Relaxed: totals for reports.
         let read = |total: &AtomicU64| total.load(crate::sync::Ordering::Relaxed);
         Totals {
-            rejected: read(&self.rejected),
+            rejected: self.tally.total(What::Rejected),
             late: read(&self.late),
             ignored: read(&self.ignored),
             timed_out: read(&self.timed_out),
-            fallbacks: read(&self.fallbacks),
+            fallbacks: self.tally.total(What::Fallback),
         }
     }
 
     /// A fallback is going to answer.
     pub(crate) fn count_fallback(&self) {
-        // Relaxed: a total for reports.
-        self.fallbacks.fetch_add(1, crate::sync::Ordering::Relaxed);
+        self.tally.count(What::Fallback);
     }
 
     #[cfg(feature = "tokio")]

@@ -2,37 +2,87 @@
 
 use std::time::Duration;
 
-use crate::clock::Nanos;
+use crate::clock::{Clock, Coarse, Nanos};
 use crate::error::{CallNotPermitted, Reason};
 use crate::event::{Cause, EventKind, Interest};
 use crate::fault;
 use crate::state::{State, Word};
 use crate::sync::Ordering;
+use crate::tally::What;
+use crate::watch;
 
 use super::Inner;
 use super::stay::{Stay, Wait};
 
-/// The right to make one call, and when it was given.
+/// The right to make one call, and when it was given: two words, to stay in registers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ticket {
     /// The breaker's word when permission was given: the mark of the stay.
     pub(super) word: Word,
-    /// `NOT_MEASURED` where no duration is needed.
-    pub(super) start: Nanos,
+    start: Start,
 }
 
+/// A reading of the clock, of the coarse one if the highest bit is set; that clock's readings never
+/// have it themselves. All ones: not read.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Start(u64);
+
+const NOT_MEASURED: u64 = u64::MAX;
+const COARSE: u64 = 1 << 63;
+
 impl Ticket {
+    /// Of a call that has ended.
+    pub(crate) const ENDED: Self = Self {
+        word: Word::NONE,
+        start: Start(NOT_MEASURED),
+    };
+
+    #[inline]
+    const fn new(word: Word, start: Nanos) -> Self {
+        Self {
+            word,
+            start: Start(start),
+        }
+    }
+
+    #[inline]
+    const fn unmeasured(word: Word) -> Self {
+        Self::new(word, NOT_MEASURED)
+    }
+
+    #[inline]
+    pub(crate) fn has_ended(self) -> bool {
+        self.word.raw() == Word::NONE.raw()
+    }
+
+    /// On a test's clock, when the call began.
     pub(crate) fn start(self) -> Option<Duration> {
-        (self.start != NOT_MEASURED).then(|| Duration::from_nanos(self.start))
+        self.is_measured()
+            .then(|| Duration::from_nanos(self.start.0))
     }
 
     #[inline]
     pub(crate) fn is_probe(self) -> bool {
         self.word.state() == State::HalfOpen
     }
-}
 
-pub(super) const NOT_MEASURED: Nanos = Nanos::MAX;
+    #[inline]
+    pub(super) fn is_measured(self) -> bool {
+        self.start.0 != NOT_MEASURED
+    }
+
+    /// When the call began at the earliest, and how much later it may have been.
+    pub(super) fn began(self, clock: &Clock) -> Option<Coarse> {
+        match self.start.0 {
+            NOT_MEASURED => None,
+            start if start & COARSE != 0 && !clock.is_test() => Some(Coarse {
+                at: start & !COARSE,
+                lag: clock.lag(),
+            }),
+            at => Some(Coarse { at, lag: 0 }),
+        }
+    }
+}
 
 impl Inner {
     #[inline]
@@ -41,33 +91,65 @@ impl Inner {
         Word::from_raw(self.word.load(Ordering::Acquire))
     }
 
-    /// Asks for permission. In CLOSED that is one load, and a look at the clock only with `slow`.
+    /// Permission for a call that nobody watches, if none of the rarer rules has a say.
     #[inline]
-    pub(crate) fn admit(&self) -> Result<Ticket, CallNotPermitted> {
-        let word = self.word();
-        if word.is_closed() && !self.limits.flags().unusual() {
-            Ok(self.ticket(word))
-        } else {
-            self.admit_unless_rejected()
-        }
+    pub(crate) fn admit_plainly(&self) -> Option<Ticket> {
+        let ticket = match self.calm.stay() {
+            Some(stay) => Ticket::unmeasured(stay),
+            None => self.admit_closed(),
+        };
+        (!ticket.has_ended()).then_some(ticket)
     }
 
+    /// The same; `ENDED` if there is more to look at. In CLOSED that is two loads, and a look at the
+    /// clock only with `slow`.
+    #[inline(never)]
+    fn admit_closed(&self) -> Ticket {
+        let (word, flags) = (self.word(), self.limits.flags());
+        if !word.is_closed() || flags.unusual() {
+            return Ticket::ENDED;
+        }
+        if !flags.measured() {
+            return Ticket::unmeasured(word);
+        }
+        if flags.coarse() {
+            let now = self.clock.coarse();
+            // Relaxed: a call that has not seen it yet behaves as if it had come a little earlier.
+            if now.at >= self.near_until.load(Ordering::Relaxed) {
+                return Ticket::new(word, now.at | COARSE);
+            }
+        }
+        Ticket::new(word, self.clock.now())
+    }
+
+    /// Whether a success of this call leaves everything as it is, so that nothing need be done.
     #[inline]
+    pub(crate) fn success_changes_nothing(&self, ticket: Ticket) -> bool {
+        !ticket.is_measured() && self.calm.covers(ticket.word, false) && watch::nobody()
+    }
+
+    /// Asks for permission.
+    pub(crate) fn admit(&self) -> Result<Ticket, CallNotPermitted> {
+        if watch::nobody() {
+            if let Some(ticket) = self.admit_plainly() {
+                return Ok(ticket);
+            }
+        }
+        self.admit_unless_rejected()
+    }
+
     fn ticket(&self, word: Word) -> Ticket {
-        let counted = self.events.wants(Interest::EACH_CALL);
+        let counted = self.events.watches(Interest::EACH_CALL);
         let measured = self.limits.flags().measured()
-            || (counted && self.events.wants(Interest::DURATIONS))
+            || (counted && self.events.watches(Interest::DURATIONS))
             || fault::any();
         if counted {
             self.count_begin();
         }
-        Ticket {
-            word,
-            start: if measured {
-                self.clock.now()
-            } else {
-                NOT_MEASURED
-            },
+        if measured {
+            Ticket::new(word, self.clock.now())
+        } else {
+            Ticket::unmeasured(word)
         }
     }
 
@@ -87,13 +169,18 @@ impl Inner {
                         return Err(self.reject(Reason::Open, None, None));
                     };
                     // One read of the clock decides and is what the rejection reports.
-                    let now = self.clock.now();
-                    let rest = self.birth.saturating_add(deadline).saturating_sub(now);
+                    let due = self.birth.saturating_add(deadline);
+                    let coarse = self.clock.coarse();
+                    let mut now = coarse.at;
+                    if coarse.lag > 0 && now < due && due - now <= coarse.lag {
+                        now = self.clock.now();
+                    }
+                    let rest = due.saturating_sub(now);
                     if rest > 0 {
                         let rest = Some(Duration::from_nanos(rest));
                         return Err(self.reject(Reason::Open, rest, Some(now)));
                     }
-                    if let Some(ticket) = self.end_wait(word, now) {
+                    if let Some(ticket) = self.end_wait(word, self.clock.now()) {
                         return Ok(ticket);
                     }
                 }
@@ -120,7 +207,7 @@ impl Inner {
         }
         if self.running.is_some() && !self.is_warming(now) {
             // What hangs may have to open it, before another call joins.
-            let _ = self.judge(word, now, 0);
+            let _ = self.judge(word, Coarse::exactly(now), 0);
             if self.word() != word {
                 return None;
             }
@@ -132,7 +219,7 @@ impl Inner {
         }
         let ticket = self.ticket(word);
         if let Some(running) = &self.running {
-            running.begin(word.stay(), ticket.start);
+            running.begin(word.stay(), ticket.start.0);
         }
         Some(Ok(ticket))
     }
@@ -218,10 +305,9 @@ impl Inner {
         retry_after: Option<Duration>,
         now: Option<Nanos>,
     ) -> CallNotPermitted {
-        // Relaxed: a counter; see `transit` for the stay it counts in.
-        let before = self.rejected.fetch_add(1, Ordering::Relaxed);
+        let before = self.tally.count(What::Rejected);
         self.tell_rejection(reason, retry_after, now, before);
-        if self.events.wants(Interest::EACH_CALL) {
+        if self.events.watches(Interest::EACH_CALL) {
             self.count_rejection(reason);
             self.publish(EventKind::NotPermitted { reason });
         }
@@ -235,7 +321,7 @@ impl Inner {
     /// Publishes what is no transition, outside of the lock.
     #[cold]
     pub(super) fn publish(&self, kind: EventKind) {
-        if !self.events.wants(kind.class()) {
+        if !self.events.watches(kind.class()) {
             return;
         }
         let generation = self.lock().number;

@@ -4,7 +4,6 @@
 //! transitions queue up in their order. The mutex is not taken by calls in CLOSED, nor by
 //! rejections in OPEN.
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,15 +11,16 @@ use crate::clock::{Nanos, nanos};
 use crate::config::{MaxWaitState, Mode, Settings};
 use crate::event::{Cause, EventFigures, EventKind};
 use crate::layers::Layers;
-use crate::outcome::Mark;
-use crate::policy::{self, Next, ProbeCounts};
+use crate::policy::{self, Next};
 use crate::random::Random;
 use crate::state::{State, Word};
 use crate::sync::{MutexGuard, Ordering, lock};
+use crate::tally::What;
 use crate::window::Counts;
 
 use super::Inner;
 use super::history::History;
+use super::probes::Probes;
 
 /// So many transitions are applied one by one in a single catch-up; beyond that whole rounds are
 /// skipped.
@@ -66,57 +66,6 @@ pub(crate) enum Figures {
     Window(u64),
     /// Those of the probes of this stay, or of the one before it.
     Probes(Counts),
-}
-
-#[derive(Debug, Default)]
-pub(crate) struct Probes {
-    /// Permits given out and not given back; a probe that returned keeps its permit.
-    pub(crate) issued: u32,
-    pub(crate) returned: ProbeCounts,
-    /// When the first of those that count was admitted.
-    first: Option<Nanos>,
-    /// The failed ones and when they returned, with `half_open_failure_window`.
-    failed: VecDeque<(Nanos, Mark)>,
-}
-
-impl Probes {
-    pub(crate) fn in_flight(&self) -> u32 {
-        self.issued.saturating_sub(self.returned.counts.total)
-    }
-
-    /// Gives a permit out.
-    pub(crate) fn issue(&mut self, now: Nanos) {
-        self.issued += 1;
-        self.first.get_or_insert(now);
-    }
-
-    /// Takes a permit back whose probe says nothing.
-    pub(crate) fn give_back(&mut self) {
-        self.issued = self.issued.saturating_sub(1);
-        if self.issued == 0 {
-            self.first = None;
-        }
-    }
-
-    /// Records one; `window` is how long its failure is remembered.
-    pub(crate) fn record(&mut self, mark: Mark, now: Nanos, window: Option<Nanos>) {
-        self.returned.add(mark);
-        if mark.failed() && window.is_some() {
-            self.failed.push_back((now, mark));
-        }
-    }
-
-    /// Forgets the failures that are older than the window, and takes their permits back.
-    fn forget(&mut self, now: Nanos, window: Nanos) {
-        while let Some((at, mark)) = self.failed.front().copied() {
-            if at.saturating_add(window) > now {
-                break;
-            }
-            self.failed.pop_front();
-            self.returned.forget(mark);
-            self.give_back();
-        }
-    }
 }
 
 impl Stay {
@@ -196,6 +145,7 @@ impl Inner {
         if matches!(from, State::Closed | State::MetricsOnly) {
             // What was recorded is what OPEN will show.
             self.window.freeze(stay.number);
+            self.calm.end();
         }
         let entered = stay.entered;
         stay.history_mut().transit((from, entered), (to, at), cause);
@@ -229,8 +179,8 @@ impl Inner {
                 State::Closed | State::HalfOpen | State::Open | State::ForcedOpen
             );
         if !rejections_go_on {
-            // Relaxed: a rejection that races with the end of its stay may count in either.
-            stay.rejected_before = self.rejected.load(Ordering::Relaxed);
+            // A rejection that races with the end of its stay may count in either.
+            stay.rejected_before = self.tally.total(What::Rejected);
         }
         let word = if to == State::Open {
             stay.opened = Some(cause);

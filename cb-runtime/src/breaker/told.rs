@@ -74,9 +74,10 @@ impl Inner {
 
     #[inline]
     #[cfg_attr(not(feature = "metrics"), allow(unused_variables, clippy::unused_self))]
-    pub(super) fn count_end(&self, ending: Ending, duration: Option<Duration>) {
+    pub(super) fn count_end(&self, ending: Ending, took: Option<Nanos>) {
         #[cfg(feature = "metrics")]
         if let Some(meter) = self.events.meter() {
+            let duration = took.map(Duration::from_nanos);
             // Without a duration it may have begun before anybody counted.
             if duration.is_some() || !self.events.wants(crate::event::Interest::DURATIONS) {
                 meter.leave();

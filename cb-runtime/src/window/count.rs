@@ -35,6 +35,8 @@ const FROZEN: u64 = 1 << LOW_BITS;
 const LOW_BITS: u32 = 22;
 /// Three times the largest window fits.
 const LOW: u64 = (1 << LOW_BITS) - 1;
+/// Exact for what is folded to 22 bits and sizes of up to 2^20.
+const RECIPROCAL_SHIFT: u32 = 42;
 const MARKS_PER_SLOT: u32 = 5;
 const BITS_PER_MARK: u32 = 4;
 /// The lowest bit of each of five marks.
@@ -60,6 +62,8 @@ fn later(a: u64, b: u64) -> bool {
 
 pub(crate) struct CountWindow {
     size: u32,
+    /// To divide by the size: 2^42 / size, rounded up.
+    reciprocal: u64,
     cursor: AtomicU64,
     failed: AtomicU64,
     slow: AtomicU64,
@@ -71,6 +75,7 @@ impl CountWindow {
         let size = size.max(1);
         Self {
             size,
+            reciprocal: (1 << RECIPROCAL_SHIFT) / u64::from(size) + 1,
             cursor: AtomicU64::new(0),
             failed: AtomicU64::new(0),
             slow: AtomicU64::new(0),
@@ -80,16 +85,23 @@ impl CountWindow {
         }
     }
 
-    #[inline]
-    pub(crate) fn record(&self, stay: u64, mark: Mark) -> Recorded {
-        let tag = tag(stay);
-        if mark == Mark::SUCCESS && self.is_full(tag) && self.is_clean(tag) {
+    #[inline(always)]
+    pub(crate) fn record(&self, stay: u64, mark: Mark, min_calls: u32) -> Recorded {
+        if mark == Mark::SUCCESS && self.is_calm(stay) {
             return Recorded::Clean;
         }
-        self.record_in_ring(tag, mark)
+        self.record_in_ring(tag(stay), mark, min_calls)
     }
 
-    fn record_in_ring(&self, tag: u64, mark: Mark) -> Recorded {
+    /// Whether another success would change nothing.
+    #[inline]
+    pub(crate) fn is_calm(&self, stay: u64) -> bool {
+        let tag = tag(stay);
+        self.is_full(tag) && self.is_clean(tag)
+    }
+
+    #[inline(always)]
+    fn record_in_ring(&self, tag: u64, mark: Mark, min_calls: u32) -> Recorded {
         let claimed = match self.claim(tag) {
             Ok(claimed) => claimed,
             Err(refused) => return refused,
@@ -99,10 +111,15 @@ impl CountWindow {
         };
         add(&self.failed, tag, mark.failed(), old.failed());
         add(&self.slow, tag, mark.slow(), old.slow());
-        if mark == Mark::SUCCESS && self.is_clean(tag) {
-            Recorded::Clean
-        } else {
+        if mark != Mark::SUCCESS {
             Recorded::Counted
+        } else if self.is_clean(tag) {
+            Recorded::Clean
+        } else if claimed + 1 == min_calls {
+            // Whoever makes the rate worse judges it, and here so does who makes it count.
+            Recorded::Counted
+        } else {
+            Recorded::Harmless
         }
     }
 
@@ -127,8 +144,15 @@ impl CountWindow {
     /// How many outcomes of a full ring the cursor tells apart: whole pairs of laps, so that laps go
     /// on being odd and even in turn when it folds.
     fn span(&self) -> u64 {
-        let two_laps = 2 * u64::from(self.size);
-        (LOW - u64::from(self.size)) / two_laps * two_laps
+        let size = u64::from(self.size);
+        self.lap(LOW - size) / 2 * 2 * size
+    }
+
+    /// In which lap a position of 22 bits is: a division by the size.
+    #[inline]
+    fn lap(&self, position: u64) -> u64 {
+        // At most 2^22 − 1 times 2^42 + 1.
+        position * self.reciprocal >> RECIPROCAL_SHIFT
     }
 
     /// Whether the whole ring was claimed again since `claimed` was.
@@ -183,11 +207,15 @@ impl CountWindow {
     }
 
     /// Puts the mark in its place and returns the one it replaces; `None` if the stay is over.
+    #[inline(always)]
     fn exchange(&self, tag: u64, claimed: u32, mark: Mark) -> Option<Mark> {
-        let position = claimed % self.size;
+        let lap_number = self.lap(u64::from(claimed));
+        // Below the size.
+        #[allow(clippy::cast_possible_truncation)]
+        let position = (u64::from(claimed) - lap_number * u64::from(self.size)) as u32;
         let slot = self.slots.get((position / MARKS_PER_SLOT) as usize)?;
         let shift = position % MARKS_PER_SLOT * BITS_PER_MARK;
-        let lap = if mark != Mark::SUCCESS && claimed / self.size % 2 == 1 {
+        let lap = if mark != Mark::SUCCESS && lap_number % 2 == 1 {
             ODD_LAP
         } else {
             0
@@ -202,6 +230,11 @@ impl CountWindow {
             } else {
                 return None;
             };
+            let old = Mark::from_bits(marks >> shift);
+            let new = tag << TAG_SHIFT | marks & !(0b1111 << shift) | (mark.bits() | lap) << shift;
+            if new == word {
+                return Some(old);
+            }
             // Acquire pairs with `claim`. After the slot, so that a later claim than the one seen here
             // writes the slot after this, and the exchange below fails.
             let cursor = self.cursor.load(Ordering::Acquire);
@@ -211,11 +244,6 @@ impl CountWindow {
             if self.has_left(claimed, cursor) {
                 // As if it had been written and replaced since.
                 return Some(mark);
-            }
-            let old = Mark::from_bits(marks >> shift);
-            let new = tag << TAG_SHIFT | marks & !(0b1111 << shift) | (mark.bits() | lap) << shift;
-            if new == word {
-                return Some(old);
             }
             match slot.compare_exchange_weak(word, new, Ordering::AcqRel, Ordering::Acquire) {
                 Ok(_) => return Some(old),

@@ -5,7 +5,7 @@
 //! it finds. So an outcome can never reach a stay other than its own, however long its thread was
 //! held up.
 
-use crate::clock::Nanos;
+use crate::clock::{Coarse, Nanos};
 use crate::config::{Settings, Window};
 use crate::outcome::Mark;
 
@@ -66,6 +66,8 @@ impl Counts {
 pub(crate) enum Recorded {
     /// Recorded, and nothing in the window counts against the downstream: no rate can be reached.
     Clean,
+    /// Recorded, and no rate can have been reached by it.
+    Harmless,
     /// Recorded, as far as there was room; the stay is to be judged.
     Counted,
     /// The stay is over.
@@ -101,10 +103,45 @@ impl Sliding {
     }
 
     #[inline]
-    pub(crate) fn record(&self, stay: u64, mark: Mark, now: Nanos) -> Recorded {
+    pub(crate) fn record(&self, stay: u64, mark: Mark, now: Nanos, min_calls: u32) -> Recorded {
         match self {
-            Self::Count(window) => window.record(stay, mark),
+            Self::Count(window) => window.record(stay, mark, min_calls),
             Self::Time(window) => window.record(stay, mark, now),
+        }
+    }
+
+    /// The same, for a plain success that needs no time. Does nothing, and says `Late`, in a window
+    /// that does.
+    #[inline(always)]
+    pub(crate) fn record_success(&self, stay: u64, min_calls: u32) -> Recorded {
+        match self {
+            Self::Count(window) => window.record(stay, Mark::SUCCESS, min_calls),
+            Self::Time(_) => Recorded::Late,
+        }
+    }
+
+    /// Whether a coarse reading of the clock is as good as an exact one.
+    #[inline]
+    pub(crate) fn is_settled(&self, now: Coarse) -> bool {
+        match self {
+            Self::Count(_) => true,
+            Self::Time(window) => window.is_settled(now),
+        }
+    }
+
+    /// Somebody has judged the stay by enough calls, and it stays.
+    #[inline]
+    pub(crate) fn judged(&self, stay: u64, now: Nanos) {
+        if let Self::Time(window) = self {
+            window.judged(stay, now);
+        }
+    }
+
+    /// Whether another success would change nothing.
+    pub(crate) fn is_calm(&self, stay: u64) -> bool {
+        match self {
+            Self::Count(window) => window.is_calm(stay),
+            Self::Time(_) => false,
         }
     }
 

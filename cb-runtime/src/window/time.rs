@@ -11,7 +11,7 @@
 
 use std::time::Duration;
 
-use crate::clock::{Nanos, nanos};
+use crate::clock::{Coarse, Nanos, nanos};
 use crate::outcome::Mark;
 use crate::sync::{AtomicU64, Ordering};
 
@@ -44,6 +44,8 @@ pub(crate) struct TimeWindow {
     first: u64,
     /// The number of the newest bucket with a failure or a slow call.
     last_bad: AtomicU64,
+    /// The number of the newest bucket in which it was judged by enough calls.
+    judged: AtomicU64,
     buckets: Box<[Bucket]>,
     slow_buckets: Box<[SlowBucket]>,
 }
@@ -65,6 +67,7 @@ impl TimeWindow {
             length,
             first: birth / length,
             last_bad: AtomicU64::new(0),
+            judged: AtomicU64::new(0),
             buckets: (0..buckets).map(|_| Bucket::default()).collect(),
             slow_buckets: (0..if slow { buckets } else { 0 })
                 .map(|_| SlowBucket::default())
@@ -76,6 +79,12 @@ impl TimeWindow {
     fn number(&self, stay: u64, now: Nanos) -> u64 {
         let time = (now / self.length).saturating_sub(self.first);
         time.wrapping_add(stay.wrapping_mul(self.buckets.len() as u64 + 1))
+    }
+
+    /// Whether the whole of a coarse reading is in one bucket.
+    #[inline]
+    pub(crate) fn is_settled(&self, now: Coarse) -> bool {
+        now.at % self.length + now.lag < self.length
     }
 
     pub(crate) fn record(&self, stay: u64, mark: Mark, now: Nanos) -> Recorded {
@@ -116,9 +125,20 @@ impl TimeWindow {
         // SeqCst: pairs with the update above.
         if self.last_bad.load(Ordering::SeqCst) < oldest {
             Recorded::Clean
+        } else if self.judged.load(Ordering::Relaxed) == number {
+            // Relaxed: a rate rises by a failure or a slow call, which its own thread judges, by what
+            // leaves the window, which is judged once a bucket, or as enough calls come together, which
+            // they had. So a success in the same bucket need not look.
+            Recorded::Harmless
         } else {
             Recorded::Counted
         }
+    }
+
+    /// The stay was judged in this bucket, by enough calls, and goes on.
+    pub(crate) fn judged(&self, stay: u64, now: Nanos) {
+        // Relaxed: see `record`.
+        self.judged.store(self.number(stay, now), Ordering::Relaxed);
     }
 
     pub(crate) fn counts(&self, stay: u64, now: Nanos) -> Counts {

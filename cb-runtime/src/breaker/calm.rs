@@ -1,0 +1,144 @@
+//! One word that tells a call in CLOSED that its success will change nothing.
+//!
+//! In a full count window without a failed or slow outcome, and with no failures in a row, another
+//! success replaces a success. While that is so the word holds the stay, and a call that finds it
+//! there both before and after its body is done: it takes effect at the second load.
+//!
+//! | word | meaning |
+//! |---|---|
+//! | a stay of CLOSED or METRICS_ONLY | calm, and durations are not measured |
+//! | kind 6 and a stay of CLOSED | calm, but for calls that were slow |
+//! | kind 7 and a number | somebody is finding out whether it is calm |
+//! | all ones | not known to be calm |
+//!
+//! Who records anything but a success first writes it, then disturbs; who finds out first enters a
+//! number that was never there before, then looks, then exchanges it for the stay. Either the one
+//! who looks sees what was written, or the one who disturbs sees the number, or the stay, and takes
+//! it away. All of it is sequentially consistent, since each side writes one word and then reads
+//! another.
+
+use crate::state::Word;
+use crate::sync::{AtomicU64, Ordering};
+
+const MEASURED: u64 = 6 << 61;
+const LOOKING: u64 = 7 << 61;
+const UNKNOWN: u64 = u64::MAX;
+/// Of those who look.
+const NUMBERS: u64 = (1 << 61) - 1;
+
+pub(crate) struct Calm {
+    word: AtomicU64,
+    looks: AtomicU64,
+}
+
+impl Calm {
+    pub(crate) fn new() -> Self {
+        Self {
+            word: AtomicU64::new(UNKNOWN),
+            looks: AtomicU64::new(0),
+        }
+    }
+
+    /// The stay, if it is calm and nothing is measured.
+    #[inline]
+    pub(crate) fn stay(&self) -> Option<Word> {
+        // Acquire pairs with the exchange in `find_out`: a call that is admitted by it comes after the
+        // beginning of the stay.
+        let raw = self.word.load(Ordering::Acquire);
+        (raw < MEASURED).then_some(Word::from_raw(raw))
+    }
+
+    /// Whether a success of this stay changes nothing; one that was measured must not have been slow.
+    #[inline]
+    pub(crate) fn covers(&self, stay: Word, measured: bool) -> bool {
+        // Acquire: as above. Each disturbance is seen in time by single-location order: it is over
+        // before the outcome that caused it is.
+        self.word.load(Ordering::Acquire) == mark(stay, measured)
+    }
+
+    /// Enters the stay if `look` finds it calm. It looks at what others write before they disturb.
+    pub(crate) fn find_out(&self, stay: Word, measured: bool, look: impl FnOnce() -> bool) {
+        let to = mark(stay, measured);
+        // Relaxed: a glance. METRICS_ONLY has no mark for measured calls.
+        if to >= LOOKING || self.word.load(Ordering::Relaxed) != UNKNOWN {
+            return;
+        }
+        // Relaxed: only distinct numbers matter.
+        let number = LOOKING | self.looks.fetch_add(1, Ordering::Relaxed) % NUMBERS;
+        if self.exchange(UNKNOWN, number) {
+            let found = look();
+            self.exchange(number, if found { to } else { UNKNOWN });
+        }
+    }
+
+    fn exchange(&self, from: u64, to: u64) -> bool {
+        // SeqCst pairs with `disturb`: see above.
+        self.word
+            .compare_exchange(from, to, Ordering::SeqCst, Ordering::Relaxed)
+            .is_ok()
+    }
+
+    /// After an outcome that is no plain success was recorded.
+    #[inline]
+    pub(crate) fn disturb(&self) {
+        // SeqCst pairs with `find_out`: see above.
+        if self.word.load(Ordering::SeqCst) != UNKNOWN {
+            self.end();
+        }
+    }
+
+    /// After the stay was closed to further outcomes, or its limits changed.
+    #[cold]
+    pub(crate) fn end(&self) {
+        // SeqCst pairs with `find_out`: see above.
+        self.word.swap(UNKNOWN, Ordering::SeqCst);
+    }
+}
+
+const fn mark(stay: Word, measured: bool) -> u64 {
+    if measured {
+        stay.raw() | MEASURED
+    } else {
+        stay.raw()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::state::State;
+
+    #[test]
+    fn calm_until_it_is_disturbed() {
+        let calm = Calm::new();
+        let stay = Word::in_stay(State::Closed, 3);
+        assert_eq!(calm.stay(), None);
+        calm.find_out(stay, false, || false);
+        assert_eq!(calm.stay(), None);
+        calm.find_out(stay, false, || true);
+        assert_eq!(calm.stay(), Some(stay));
+        assert!(calm.covers(stay, false) && !calm.covers(stay, true));
+        assert!(!calm.covers(Word::in_stay(State::Closed, 4), false));
+        calm.disturb();
+        assert!(!calm.covers(stay, false));
+        calm.find_out(stay, true, || true);
+        assert_eq!(calm.stay(), None);
+        assert!(calm.covers(stay, true) && !calm.covers(stay, false));
+    }
+
+    #[test]
+    fn what_comes_between_looking_and_entering_is_not_overlooked() {
+        let calm = Calm::new();
+        let stay = Word::in_stay(State::MetricsOnly, 3);
+        calm.find_out(stay, false, || {
+            calm.disturb();
+            // Another one looks meanwhile, and does not find it calm.
+            calm.find_out(stay, false, || false);
+            true
+        });
+        assert_eq!(calm.stay(), None);
+        calm.find_out(stay, true, || unreachable!("there is no word for that"));
+        calm.find_out(stay, false, || true);
+        assert_eq!(calm.stay(), Some(stay));
+    }
+}
