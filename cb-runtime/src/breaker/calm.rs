@@ -64,7 +64,7 @@ impl Calm {
             return;
         }
         // Relaxed: only distinct numbers matter.
-        let number = LOOKING | self.looks.fetch_add(1, Ordering::Relaxed) % NUMBERS;
+        let number = LOOKING | (self.looks.fetch_add(1, Ordering::Relaxed) % NUMBERS);
         if self.exchange(UNKNOWN, number) {
             let found = look();
             self.exchange(number, if found { to } else { UNKNOWN });

@@ -152,7 +152,7 @@ impl CountWindow {
     #[inline]
     fn lap(&self, position: u64) -> u64 {
         // At most 2^22 − 1 times 2^42 + 1.
-        position * self.reciprocal >> RECIPROCAL_SHIFT
+        (position * self.reciprocal) >> RECIPROCAL_SHIFT
     }
 
     /// Whether the whole ring was claimed again since `claimed` was.
