@@ -97,6 +97,11 @@ pub(crate) fn warn(text: &str) -> bool {
     heard
 }
 
+/// In seconds, to the millisecond.
+fn seconds(time: Duration) -> f64 {
+    (time.as_secs_f64() * 1e3).round() / 1e3
+}
+
 /// A subscriber is foreign code, and its panics are not the caller's.
 fn isolated(tell: impl FnOnce()) {
     if let Err(payload) = catch_unwind(AssertUnwindSafe(tell)) {

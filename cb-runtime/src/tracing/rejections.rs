@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{TARGET, isolated};
+use super::{TARGET, isolated, seconds};
 use crate::clock::Nanos;
 use crate::error::{Name, Reason};
 use crate::sync::{AtomicU64, Ordering};
@@ -77,7 +77,7 @@ impl Rejections {
                     name = name.as_str(),
                     reason = reason.as_str(),
                     rejected,
-                    retry_after = retry_after.map(|rest| rest.as_secs_f64()),
+                    retry_after = retry_after.map(seconds),
                     "circuit breaker `{}` rejected {rejected} {calls}",
                     name.as_str(),
                 );

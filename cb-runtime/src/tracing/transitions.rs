@@ -3,8 +3,8 @@
 use std::fmt;
 use std::time::Duration;
 
-use super::{Rejections, TARGET, isolated};
-use crate::event::{Cause, Event, EventFigures, EventKind, percent};
+use super::{Rejections, TARGET, isolated, seconds};
+use crate::event::{Cause, Event, EventFigures, EventKind, rounded};
 use crate::state::State;
 
 /// Tells of an event, if it is one that is told.
@@ -89,9 +89,9 @@ macro_rules! line {
             calls = counted.map(|figures| figures.calls),
             failed = counted.map(|figures| figures.failed),
             slow = counted.map(|figures| figures.slow),
-            failure_rate = counted.map(|figures| percent(figures.failed, figures.calls)),
-            slow_rate = counted.map(|figures| percent(figures.slow, figures.calls)),
-            wait = figures.and_then(|figures| figures.wait).map(|wait| wait.as_secs_f64()),
+            failure_rate = counted.map(|figures| rounded(figures.failed, figures.calls)),
+            slow_rate = counted.map(|figures| rounded(figures.slow, figures.calls)),
+            wait = figures.and_then(|figures| figures.wait).map(seconds),
             rejected = $rejected,
             generation = told.event.generation,
             "{told}",

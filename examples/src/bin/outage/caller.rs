@@ -54,6 +54,7 @@ pub(crate) struct Caller {
     way: Way,
 }
 
+#[allow(clippy::large_enum_variant)] // two of them in the whole program
 enum Way {
     Blocking(ureq::Agent, fn(&ureq::Agent, &Uri) -> Outcome),
     Async(Runtime, Box<AsyncClient>, AsyncQuery),
