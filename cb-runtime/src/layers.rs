@@ -14,12 +14,18 @@ use crate::error::ConfigError;
 pub enum Layer {
     /// The registry's default.
     Default,
+    /// The section `defaults` of the configuration file.
+    FileDefaults,
     /// A template of the registry.
     Template(String),
+    /// A template that the configuration file names for the breaker, in place of its own.
+    FileBase(String),
     /// The attribute of an annotated function.
     Attribute,
     /// Given when the breaker was made by code.
     Code,
+    /// The configuration file: its sections that match the breaker's name, the more specific later.
+    File(String),
     /// Changed while the program runs.
     Runtime,
 }
@@ -29,6 +35,9 @@ impl fmt::Display for Layer {
         match self {
             Self::Default => f.write_str("registry default"),
             Self::Template(name) => write!(f, "template \"{name}\""),
+            Self::FileDefaults => f.write_str("file, defaults"),
+            Self::FileBase(name) => write!(f, "template \"{name}\", named by the file"),
+            Self::File(sections) => write!(f, "file, {sections}"),
             Self::Attribute => f.write_str("attribute"),
             Self::Code => f.write_str("code"),
             Self::Runtime => f.write_str("run-time change"),
@@ -118,7 +127,8 @@ impl Layers {
     /// The layers that are the breaker's own: the others are the registry's, and may change. Of a
     /// template only the name is.
     pub(crate) fn own(&self) -> Vec<(Layer, Config)> {
-        let own = |layer: &Layer| !matches!(layer, Layer::Default | Layer::Runtime);
+        let own =
+            |layer: &Layer| matches!(layer, Layer::Template(_) | Layer::Attribute | Layer::Code);
         self.given
             .iter()
             .filter(|(layer, ..)| own(layer))
@@ -133,7 +143,7 @@ impl Layers {
             .map(|(layer, config, _)| (layer, config))
     }
 
-    fn merged(&self) -> Config {
+    pub(crate) fn merged(&self) -> Config {
         self.in_force()
             .fold(Config::new(), |merged, (_, config)| merged.overlay(config))
     }

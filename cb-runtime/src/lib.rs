@@ -49,6 +49,7 @@
 //! - `macros` (default): the attribute.
 //! - `admin`: the breakers over HTTP, with a page to watch them.
 //! - `advise`: what a configuration does at the traffic it is meant for, before production.
+//! - `config-file`: settings from a TOML file, checked as a whole, reloaded while the program runs.
 //! - `serde`: [`Snapshot`], [`Event`], [`Explanation`], [`ChosenSetting`] and [`Conflict`] as data.
 //! - `metrics`: counters, gauges and a histogram of every breaker through the `metrics` facade.
 //! - `tokio` (default): `timeout` on async functions, and `Registry::run_timer`.
@@ -74,6 +75,8 @@ mod breaker;
 mod call;
 mod clock;
 mod config;
+#[cfg(feature = "config-file")]
+mod config_file;
 mod conflict;
 mod current;
 mod enter;
@@ -86,6 +89,8 @@ mod keys;
 mod layers;
 mod listeners;
 mod outcome;
+#[cfg(feature = "config-file")]
+mod pattern;
 mod permit;
 mod policy;
 mod random;
@@ -97,6 +102,8 @@ mod site;
 mod slot;
 mod snapshot;
 mod state;
+#[cfg(feature = "config-file")]
+mod suggest;
 mod sync;
 mod tally;
 #[cfg(feature = "tokio")]
@@ -111,6 +118,11 @@ pub use breaker::CircuitBreaker;
 pub use cb_macros::circuit_breaker;
 pub use clock::Clock;
 pub use config::{Config, MaxWaitState, Mode, Window};
+#[cfg(feature = "config-file")]
+pub use config_file::{
+    BreakerChange, ConfigFile, ConfigFileError, FileError, LoadReport, NotApplied, SettingChange,
+    WhyNot,
+};
 pub use conflict::{Conflict, ConflictKind};
 pub use current::{Current, current};
 pub use enter::registry;

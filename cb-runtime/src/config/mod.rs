@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use crate::outcome::OnCancel;
 
+#[cfg(feature = "config-file")]
+mod effective;
 #[doc(hidden)]
 pub mod limits;
 mod percent;
@@ -386,6 +388,19 @@ impl Config {
         each_field!(list);
         chosen.retain(|(name, _)| *name != "deciding_probes"); // nobody's choice
         chosen
+    }
+
+    /// Takes back the choice of the setting of this name.
+    #[cfg(feature = "config-file")]
+    pub(crate) fn unset(&mut self, name: &str) {
+        macro_rules! unset {
+            ($($field:ident),*) => {$(
+                if name == stringify!($field) {
+                    self.$field = None;
+                }
+            )*};
+        }
+        each_field!(unset);
     }
 
     /// Whether nothing was chosen that belongs to the breaker rather than to one function.

@@ -2,6 +2,7 @@
 //!
 //! - [`arguments`]: what each argument of the attribute is for, its unit, range and default.
 //! - [`recipes`]: guarded calls in tokio, axum, tonic, reqwest, database pools and tests.
+//! - [`operating`]: settings from a file, and what else changes breakers while the program runs.
 //! - [`mistakes`]: how they look in production, how they show here, and what to write instead.
 //!
 //! The examples run in a [`testing::Scope`](crate::testing::Scope), which has its own registry and
@@ -33,6 +34,13 @@ pub mod arguments {
 
 #[doc = include_str!("recipes.md")]
 pub mod recipes {}
+
+#[doc = include_str!("operating.md")]
+pub mod operating {
+    #[cfg(feature = "config-file")]
+    #[doc = include_str!("operating/file.md")]
+    pub mod file {}
+}
 
 #[doc = include_str!("mistakes.md")]
 pub mod mistakes {

@@ -19,14 +19,14 @@ pub(super) enum Configured {
 }
 
 impl Configured {
-    fn name(&self) -> &str {
+    pub(super) fn name(&self) -> &str {
         match self {
             Self::Breaker(breaker) => breaker.name(),
             Self::Keys(keys) => keys.name(),
         }
     }
 
-    fn layers(&self) -> Arc<Layers> {
+    pub(super) fn layers(&self) -> Arc<Layers> {
         match self {
             Self::Breaker(breaker) => breaker.inner.layers(),
             Self::Keys(keys) => keys.layers(),
@@ -50,13 +50,13 @@ impl Configured {
 
 /// What a change has led to, told when nothing is held: listeners may use the registry.
 #[must_use]
-struct Aftermath {
+pub(super) struct Aftermath {
     conflicts: Vec<Conflict>,
     changed: Vec<Configured>,
 }
 
 impl Aftermath {
-    fn tell(self, registry: &Registry) {
+    pub(super) fn tell(self, registry: &Registry) {
         self.changed.iter().for_each(Configured::announce);
         registry.report_all(self.conflicts);
     }
@@ -206,7 +206,7 @@ impl Registry {
     }
 
     /// The caller has its turn, so that of two changes the later one has the last word.
-    fn refresh(&self, targets: Vec<Configured>) -> Aftermath {
+    pub(super) fn refresh(&self, targets: Vec<Configured>) -> Aftermath {
         let mut conflicts = Vec::new();
         for target in &targets {
             let merged = remerge(&mut write(&self.shared.sources), target);
@@ -221,7 +221,7 @@ impl Registry {
         }
     }
 
-    fn configured(&self, concerned: impl Fn(&str) -> bool) -> Vec<Configured> {
+    pub(super) fn configured(&self, concerned: impl Fn(&str) -> bool) -> Vec<Configured> {
         let mut all = Vec::new();
         for (name, entry) in read(&self.shared.entries).iter() {
             if concerned(name) {

@@ -122,7 +122,7 @@ impl Registry {
     }
 
     /// A function's own layers.
-    fn layers_of(&self, ruling: Option<&'static Site>) -> Vec<(Layer, Config)> {
+    pub(super) fn layers_of(&self, ruling: Option<&'static Site>) -> Vec<(Layer, Config)> {
         let mut layers = Vec::new();
         if let Some(site) = ruling {
             let template = site.base.map(|base| Layer::Template(base.to_owned()));

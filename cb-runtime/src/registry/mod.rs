@@ -4,6 +4,8 @@ mod changing;
 mod entry;
 #[cfg(feature = "metrics")]
 mod exported;
+#[cfg(feature = "config-file")]
+mod file;
 mod making;
 mod sources;
 #[cfg(feature = "tokio")]
@@ -335,7 +337,7 @@ impl Registry {
     /// The template of this name.
     #[must_use]
     pub fn template(&self, name: &str) -> Option<Config> {
-        read(&self.shared.sources).templates.get(name).cloned()
+        read(&self.shared.sources).template(name).cloned()
     }
 
     /// What was found wrong with the configurations of this registry's breakers, in the order in

@@ -5,6 +5,8 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use crate::config::Config;
+#[cfg(feature = "config-file")]
+use crate::config_file::FileLayers;
 use crate::layers::{Layer, Layers, LeftOut};
 
 /// Breakers with the same layers share them; so many of the latest are looked through.
@@ -17,7 +19,21 @@ pub(super) struct Sources {
     pub(super) templates: HashMap<String, Config>,
     /// Made while the program runs, by the breaker's name.
     pub(super) changes: HashMap<String, Config>,
+    #[cfg(feature = "config-file")]
+    pub(super) file: Option<Arc<FileLayers>>,
+    /// Those that were in force before, the latest last.
+    #[cfg(feature = "config-file")]
+    pub(super) earlier_files: Vec<Option<Arc<FileLayers>>>,
     made: Vec<Weak<Layers>>,
+}
+
+/// What the configuration file has for a breaker.
+#[derive(Default)]
+struct FromFile {
+    defaults: Option<Config>,
+    base: Option<String>,
+    /// The names of its sections, and what they choose.
+    own: Option<(String, Config)>,
 }
 
 /// Layers merged for a breaker.
@@ -36,6 +52,10 @@ impl Sources {
             default: Config::new(),
             templates: HashMap::from([("resilience4j".to_owned(), Config::resilience4j())]),
             changes: HashMap::new(),
+            #[cfg(feature = "config-file")]
+            file: None,
+            #[cfg(feature = "config-file")]
+            earlier_files: Vec::new(),
             made: Vec::new(),
         }
     }
@@ -50,19 +70,26 @@ impl Sources {
     ) -> Merged {
         let mut missing_template = None;
         let mut given = vec![(Layer::Default, self.default.clone())];
+        let file = self.file_of(name);
+        given.extend(file.defaults.map(|config| (Layer::FileDefaults, config)));
+        let mut template = |name: &str| {
+            self.template(name).cloned().unwrap_or_else(|| {
+                missing_template = Some(name.to_owned());
+                Config::new()
+            })
+        };
+        if let Some(base) = &file.base {
+            given.push((Layer::FileBase(base.clone()), template(base)));
+        }
         for (layer, config) in own {
             let config = match layer {
-                Layer::Template(template) => {
-                    let found = self.templates.get(template).cloned();
-                    found.unwrap_or_else(|| {
-                        missing_template = Some(template.clone());
-                        Config::new()
-                    })
-                }
+                Layer::Template(_) if file.base.is_some() => Config::new(),
+                Layer::Template(name) => template(name),
                 _ => config.clone(),
             };
             given.push((layer.clone(), config));
         }
+        given.extend(file.own.map(|(names, config)| (Layer::File(names), config)));
         let change = self.changes.get(name);
         given.extend(change.map(|config| (Layer::Runtime, config.clone())));
         let (layers, left_out) = self.shared(given, timeout);
@@ -72,6 +99,34 @@ impl Sources {
             missing_template,
             version: self.version,
         }
+    }
+
+    /// The template of this name; the file's, if it has one.
+    pub(super) fn template(&self, name: &str) -> Option<&Config> {
+        #[cfg(feature = "config-file")]
+        let found = self.file.as_ref().and_then(|file| file.template(name));
+        #[cfg(not(feature = "config-file"))]
+        let found = None;
+        found.or_else(|| self.templates.get(name))
+    }
+
+    #[cfg(feature = "config-file")]
+    fn file_of(&self, name: &str) -> FromFile {
+        let Some(file) = &self.file else {
+            return FromFile::default();
+        };
+        let of_breaker = file.of(name);
+        FromFile {
+            defaults: file.defaults().cloned(),
+            base: of_breaker.base.map(str::to_owned),
+            own: of_breaker.own,
+        }
+    }
+
+    #[cfg(not(feature = "config-file"))]
+    #[allow(clippy::unused_self)]
+    fn file_of(&self, _name: &str) -> FromFile {
+        FromFile::default()
     }
 
     fn shared(
