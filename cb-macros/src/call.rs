@@ -46,17 +46,8 @@ impl Call<'_> {
         let run = quote_spanned! {mixed=>
             const _: () = #p_here::#feature();
             #enter
-            let ended = {
-                let body = #body;
-                let mut body = ::core::pin::pin!(body);
-                let mut sleep = ::core::pin::pin!(::core::option::Option::None::<#p::Sleep>);
-                let ended = ::core::future::poll_fn(|cx| {
-                    guard.poll_timeout(body.as_mut(), sleep.as_mut(), cx)
-                })
-                .await;
-                // Here the body is dropped, before the guard records the timeout.
-                ended
-            };
+            // With the statement the body is dropped, before the guard records the timeout.
+            let ended = #p::run_timed(&mut guard, #body).await;
             let value = match ended {
                 ::core::option::Option::Some(value) => value,
                 ::core::option::Option::None => {

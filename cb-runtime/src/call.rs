@@ -70,11 +70,11 @@ impl<'a> Guard<'a> {
                     in_body,
                 })
             }
-            Err(rejection) => {
+            Err(refused) => {
                 if function.is_some_and(|function| function.fallback.is_some()) {
                     breaker.count_fallback();
                 }
-                Err(rejection)
+                Err(breaker.rejection(refused))
             }
         }
     }

@@ -32,6 +32,12 @@ impl Coarse {
         lag: Nanos::MAX,
     };
 
+    /// Whether no more than `limit` has passed since `began`.
+    #[inline]
+    pub(crate) fn surely_within(self, began: Self, limit: Nanos) -> bool {
+        self.at.saturating_sub(began.at).saturating_add(self.lag) <= limit
+    }
+
     pub(crate) const fn exactly(at: Nanos) -> Self {
         Self { at, lag: 0 }
     }

@@ -79,7 +79,10 @@ impl CircuitBreaker {
 impl<'a> Permit<'a> {
     #[inline]
     pub(crate) fn new(breaker: Handle<'a>) -> Result<Self, CallNotPermitted> {
-        let ticket = breaker.admit()?;
+        let ticket = match breaker.admit() {
+            Ok(ticket) => ticket,
+            Err(refused) => return Err(breaker.rejection(refused)),
+        };
         Ok(Self { breaker, ticket })
     }
 

@@ -30,6 +30,6 @@ pub use find::{Find, ask, holds};
 pub use guarded::{Ended, Guarded, Never, Step, Unlimited, guarded, key_of};
 pub use reply::Reply;
 pub use returned::Returned;
-pub use run::run;
+pub use run::{run, run_timed};
 #[cfg(not(feature = "tokio"))]
 pub use untimed::Sleep;

@@ -7,6 +7,7 @@ use std::task::{Context, Poll};
 
 use pin_project_lite::pin_project;
 
+use super::Sleep;
 use crate::call::Guard;
 
 pin_project! {
@@ -15,6 +16,36 @@ pin_project! {
         guard: &'a mut Guard<'static>,
         #[pin]
         body: F,
+    }
+}
+
+pin_project! {
+    /// A body under a guard, with a timeout.
+    pub struct Timed<'a, F> {
+        guard: &'a mut Guard<'static>,
+        #[pin]
+        body: F,
+        #[pin]
+        sleep: Option<Sleep>,
+    }
+}
+
+/// Polls `body` under `guard`, for as long as it may take; `None` when that is over.
+pub fn run_timed<'a, F: Future>(guard: &'a mut Guard<'static>, body: F) -> Timed<'a, F> {
+    Timed {
+        guard,
+        body,
+        sleep: None,
+    }
+}
+
+impl<F: Future> Future for Timed<'_, F> {
+    type Output = Option<F::Output>;
+
+    #[inline]
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<F::Output>> {
+        let this = self.project();
+        this.guard.poll_timeout(this.body, this.sleep, cx)
     }
 }
 

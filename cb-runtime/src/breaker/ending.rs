@@ -63,10 +63,33 @@ impl Inner {
     /// Takes a call's outcome. Returns the number of the OPEN stay that it led to, if it did.
     #[inline]
     pub(crate) fn finish(&self, ticket: Ticket, outcome: Outcome) -> Option<u64> {
-        if outcome == Outcome::Success && self.finish_plainly(ticket) {
-            return None;
+        if outcome == Outcome::Success {
+            let done = if ticket.is_measured() {
+                self.finish_calmly(ticket)
+            } else {
+                self.finish_plainly(ticket)
+            };
+            if done {
+                return None;
+            }
         }
         self.finish_with_care(ticket, outcome)
+    }
+
+    /// Takes a success that was measured, if it changes nothing and surely was not slow, and returns
+    /// whether that is so.
+    #[inline]
+    fn finish_calmly(&self, ticket: Ticket) -> bool {
+        if !self.limits.flags().coarse() || !watch::nobody() {
+            return false;
+        }
+        let limit = self.limits.slow().unwrap_or(Nanos::MAX);
+        let end = self.clock.coarse();
+        // Covered after the clock was read: it is the stay's at the end of the call.
+        ticket
+            .began(&self.clock)
+            .is_some_and(|began| end.surely_within(began, limit))
+            && self.calm.covers(ticket.word, true)
     }
 
     /// Takes a success in CLOSED that needs neither the clock nor a judgement, and returns whether it
@@ -74,7 +97,7 @@ impl Inner {
     #[inline]
     fn finish_plainly(&self, ticket: Ticket) -> bool {
         let (stay, flags) = (ticket.word, self.limits.flags());
-        if ticket.is_measured() || !stay.is_closed() || !flags.plain() || !watch::nobody() {
+        if !stay.is_closed() || !flags.plain() || !watch::nobody() {
             return false;
         }
         // Whoever sees another stay, or a frozen window, has not recorded anything.
@@ -213,8 +236,7 @@ impl Inner {
         let limit = self.limits.slow();
         if let Some(limit) = limit.filter(|_| flags.coarse() && watch::nobody()) {
             let end = self.clock.coarse();
-            let at_most = end.at.saturating_sub(began.at).saturating_add(end.lag);
-            if at_most <= limit {
+            if end.surely_within(began, limit) {
                 timing.now = end;
                 return;
             }

@@ -30,6 +30,14 @@ struct Start(u64);
 const NOT_MEASURED: u64 = u64::MAX;
 const COARSE: u64 = 1 << 63;
 
+/// Why a call is not permitted, in scalars, from which the rejection is made where it stays.
+#[derive(Clone, Copy)]
+pub(crate) struct Refused {
+    reason: Reason,
+    /// Of the wait; `Nanos::MAX` if there is none.
+    rest: Nanos,
+}
+
 impl Ticket {
     /// Of a call that has ended.
     pub(crate) const ENDED: Self = Self {
@@ -129,13 +137,38 @@ impl Inner {
     }
 
     /// Asks for permission.
-    pub(crate) fn admit(&self) -> Result<Ticket, CallNotPermitted> {
-        if watch::nobody() {
-            if let Some(ticket) = self.admit_plainly() {
+    #[inline]
+    pub(crate) fn admit(&self) -> Result<Ticket, Refused> {
+        let word = self.word();
+        if word.state() == State::Open {
+            self.wait_is_over(word)?;
+        } else if word.is_closed() && watch::nobody() {
+            let ticket = self.admit_closed();
+            if !ticket.has_ended() {
                 return Ok(ticket);
             }
         }
         self.admit_unless_rejected()
+    }
+
+    /// A rejection unless the wait of this OPEN stay is over.
+    #[inline]
+    fn wait_is_over(&self, word: Word) -> Result<(), Refused> {
+        let Some(deadline) = word.deadline() else {
+            return Err(self.reject(Reason::Open, None, None));
+        };
+        // The reading that decides is what the rejection reports: of the coarse clock, if the wait
+        // lasts for longer than that can lag. Then the rest is a little too long, never too short.
+        let due = self.birth.saturating_add(deadline);
+        let coarse = self.clock.coarse();
+        let mut now = coarse.at;
+        if coarse.lag > 0 && now < due && due - now <= coarse.lag {
+            now = self.clock.now();
+        }
+        match due.saturating_sub(now) {
+            0 => Ok(()),
+            rest => Err(self.reject(Reason::Open, Some(rest), Some(now))),
+        }
     }
 
     fn ticket(&self, word: Word) -> Ticket {
@@ -153,7 +186,8 @@ impl Inner {
         }
     }
 
-    fn admit_unless_rejected(&self) -> Result<Ticket, CallNotPermitted> {
+    #[inline(never)]
+    fn admit_unless_rejected(&self) -> Result<Ticket, Refused> {
         loop {
             let word = self.word();
             match word.state() {
@@ -165,21 +199,7 @@ impl Inner {
                 }
                 State::ForcedOpen => return Err(self.reject(Reason::ForcedOpen, None, None)),
                 State::Open => {
-                    let Some(deadline) = word.deadline() else {
-                        return Err(self.reject(Reason::Open, None, None));
-                    };
-                    // One read of the clock decides and is what the rejection reports.
-                    let due = self.birth.saturating_add(deadline);
-                    let coarse = self.clock.coarse();
-                    let mut now = coarse.at;
-                    if coarse.lag > 0 && now < due && due - now <= coarse.lag {
-                        now = self.clock.now();
-                    }
-                    let rest = due.saturating_sub(now);
-                    if rest > 0 {
-                        let rest = Some(Duration::from_nanos(rest));
-                        return Err(self.reject(Reason::Open, rest, Some(now)));
-                    }
+                    self.wait_is_over(word)?;
                     if let Some(ticket) = self.end_wait(word, self.clock.now()) {
                         return Ok(ticket);
                     }
@@ -194,7 +214,7 @@ impl Inner {
     }
 
     /// In CLOSED and METRICS_ONLY, with the rules that look at each call. `None` if the stay is over.
-    fn admit_recorded(&self, word: Word) -> Option<Result<Ticket, CallNotPermitted>> {
+    fn admit_recorded(&self, word: Word) -> Option<Result<Ticket, Refused>> {
         if !self.limits.flags().unusual() {
             return Some(Ok(self.ticket(word)));
         }
@@ -276,7 +296,7 @@ impl Inner {
     }
 
     /// `None` if the stay is over.
-    fn admit_probe(&self, word: Word) -> Option<Result<Ticket, CallNotPermitted>> {
+    fn admit_probe(&self, word: Word) -> Option<Result<Ticket, Refused>> {
         let mut stay = self.lock();
         self.settle(&mut stay, self.clock.now());
         if self.word() != word {
@@ -291,7 +311,7 @@ impl Inner {
         let pause = self.rest_of_pause(&stay, now);
         drop(stay);
         let (reason, retry_after) = match pause {
-            Some(rest) => (Reason::Pausing, Some(Duration::from_nanos(rest))),
+            Some(rest) => (Reason::Pausing, Some(rest)),
             None => (Reason::HalfOpenFull, None),
         };
         Some(Err(self.reject(reason, retry_after, Some(now))))
@@ -299,22 +319,29 @@ impl Inner {
 
     /// `now` is the time if somebody has read it.
     #[inline]
-    fn reject(
-        &self,
-        reason: Reason,
-        retry_after: Option<Duration>,
-        now: Option<Nanos>,
-    ) -> CallNotPermitted {
+    fn reject(&self, reason: Reason, retry_after: Option<Nanos>, now: Option<Nanos>) -> Refused {
         let before = self.tally.count(What::Rejected);
         self.tell_rejection(reason, retry_after, now, before);
         if self.events.watches(Interest::EACH_CALL) {
             self.count_rejection(reason);
             self.publish(EventKind::NotPermitted { reason });
         }
+        Refused {
+            reason,
+            rest: retry_after.unwrap_or(Nanos::MAX),
+        }
+    }
+
+    /// What the caller is told.
+    #[inline]
+    pub(crate) fn rejection(&self, refused: Refused) -> CallNotPermitted {
         CallNotPermitted {
             name: self.name.clone(),
-            reason,
-            retry_after,
+            reason: refused.reason,
+            retry_after: match refused.rest {
+                Nanos::MAX => None,
+                rest => Some(Duration::from_nanos(rest)),
+            },
         }
     }
 

@@ -1,7 +1,5 @@
 //! What is told of a breaker besides its events.
 
-use std::time::Duration;
-
 use crate::clock::Nanos;
 use crate::error::Reason;
 use crate::event::EventFigures;
@@ -50,7 +48,7 @@ impl Inner {
     pub(super) fn tell_rejection(
         &self,
         reason: Reason,
-        retry_after: Option<Duration>,
+        retry_after: Option<Nanos>,
         now: Option<Nanos>,
         before: u64,
     ) {
@@ -58,6 +56,7 @@ impl Inner {
         if self.events.rejections.is_worth_a_look(now, before) {
             let now = now.unwrap_or_else(|| self.clock.now());
             let total = || self.totals().rejected;
+            let retry_after = retry_after.map(std::time::Duration::from_nanos);
             self.events
                 .tell_rejection(&self.name, reason, retry_after, now, total);
         }
@@ -77,7 +76,7 @@ impl Inner {
     pub(super) fn count_end(&self, ending: Ending, took: Option<Nanos>) {
         #[cfg(feature = "metrics")]
         if let Some(meter) = self.events.meter() {
-            let duration = took.map(Duration::from_nanos);
+            let duration = took.map(std::time::Duration::from_nanos);
             // Without a duration it may have begun before anybody counted.
             if duration.is_some() || !self.events.wants(crate::event::Interest::DURATIONS) {
                 meter.leave();
