@@ -6,7 +6,7 @@ use quote::{ToTokens, quote, quote_spanned};
 use crate::args::{Arg, Args};
 use crate::classify;
 use crate::fallback::Fallback;
-use crate::limits::relocated;
+use crate::span::{first_span, relocated};
 use crate::value::What;
 
 pub(crate) struct Call<'a> {
@@ -74,7 +74,7 @@ impl Call<'_> {
         let Some(wait) = self.args.get("retry_after").map(|arg| &arg.value.written) else {
             return quote_spanned!(mixed=> guard.finish(#outcome););
         };
-        let place = crate::value::first_span(wait);
+        let place = first_span(wait);
         let (p, ask) = (
             relocated(self.p, place),
             Ident::new("ask", mixed.located_at(place)),
@@ -108,7 +108,7 @@ impl Call<'_> {
         let (keyed, entered) = match self.args.get("key").map(|arg| &arg.value.written) {
             Some(key) => {
                 // All of it stands at the key, which the message is about if it is not text.
-                let place = mixed.located_at(crate::value::first_span(key));
+                let place = mixed.located_at(first_span(key));
                 let method = Ident::new(&method.replace("enter", "enter_key"), place);
                 // A statement of its own: what the key's expression holds on to is let go before
                 // the fallback runs.
@@ -239,7 +239,7 @@ impl Call<'_> {
         let mut judged_value = success.clone();
         for (predicate, outcome) in predicates.into_iter().rev() {
             let Some(predicate) = predicate else { continue };
-            let place = mixed.located_at(crate::value::first_span(predicate));
+            let place = mixed.located_at(first_span(predicate));
             let (holds, outcome) = (Ident::new("holds", place), Ident::new(outcome, mixed));
             judged_value = quote_spanned! {mixed=>
                 if #p::#holds(returned, #predicate) { #p::Outcome::#outcome } else { #judged_value }

@@ -62,6 +62,20 @@ pub(crate) fn item(args: &Args, item: &Item, errors: &mut Errors) {
             "a variadic function cannot be guarded: guard the function that calls it",
         );
     }
+    let asyncness = function.signature.asyncness;
+    // On an `async fn` the compiler itself says that it does nothing.
+    if let Some(track_caller) = function
+        .track_caller
+        .as_ref()
+        .filter(|_| asyncness.is_none())
+    {
+        errors.at(
+            track_caller,
+            "the body of a guarded function is called by the breaker, so `#[track_caller]` would name a \
+             place in here: remove it, and take the caller's `&'static Location<'static>` as a parameter \
+             if you need it",
+        );
+    }
     sync(args, function, errors);
     output_type(args, function, errors);
     parameters(args, function, errors);
@@ -185,7 +199,7 @@ fn parameters(args: &Args, function: &Function, errors: &mut Errors) {
             format!("a function with a fallback can have at most {MAX_PARAMS} parameters"),
         );
     }
-    lent(args, function, errors);
+    lent(function, errors);
     let Some(fallback) = args.get("fallback") else {
         return;
     };
@@ -201,24 +215,18 @@ fn parameters(args: &Args, function: &Function, errors: &mut Errors) {
     }
 }
 
-/// A future that has been made holds its `&mut` parameters, so a fallback cannot be lent them.
-fn lent(args: &Args, function: &Function, errors: &mut Errors) {
-    let on_failure = args.choice("fallback_on") == Some("Failure");
-    if function.made.is_none() || !(on_failure || function.is_early()) {
+/// A future that has been made holds its `&mut` parameters, so a fallback cannot be lent them. One
+/// that is a single block takes them when it is polled, as an async function's does.
+fn lent(function: &Function, errors: &mut Errors) {
+    if !function.is_early() {
         return;
     }
-    let instead = match function.is_early() && !on_failure {
-        true => ", or let the whole body be one `async move` block",
-        false => "",
-    };
     for input in &function.signature.inputs {
         if signature::is_lent(input) {
             errors.at(
                 input,
-                format!(
-                    "the returned future holds this `&mut`, so the fallback cannot be given it \
-                     too: write an `async fn`{instead}"
-                ),
+                "the returned future holds this `&mut`, so the fallback cannot be given it too: write \
+                 an `async fn`, or let the whole body be one `async move` block",
             );
         }
     }

@@ -5,8 +5,8 @@ use quote::{ToTokens, quote, quote_spanned};
 use syn::parse::Parser;
 use syn::{Error, ExprClosure, Pat, Path, PathArguments, PathSegment, Result, Token, Type};
 
-use crate::args::is_complete;
-use crate::value::first_span;
+use crate::pieces::pieces;
+use crate::span::first_span;
 
 pub(crate) enum Class {
     /// The error is of this type, holds it, or has it along its `source()` chain.
@@ -39,16 +39,7 @@ pub(crate) fn parse(key: &str, tokens: &TokenStream) -> Result<Vec<Class>> {
 
 fn list(key: &str, inside: TokenStream, written: &TokenStream) -> Result<Vec<Class>> {
     let mut classes = Vec::new();
-    let mut piece: Vec<TokenTree> = Vec::new();
-    for token in inside {
-        let comma = matches!(&token, TokenTree::Punct(punct) if punct.as_char() == ',');
-        if comma && is_complete(&piece) {
-            classes.extend(one(key, &std::mem::take(&mut piece))?);
-        } else {
-            piece.push(token);
-        }
-    }
-    if !piece.is_empty() {
+    for piece in pieces(inside) {
         classes.extend(one(key, &piece)?);
     }
     if classes.is_empty() {

@@ -8,7 +8,7 @@ use crate::call::Call;
 use crate::errors::Errors;
 use crate::fallback::Fallback;
 use crate::limits::Limits;
-use crate::output::without_impl;
+use crate::output::{concrete, without_impl};
 use crate::signature::{self, Function, Item};
 use crate::{body, check, made, recover, site};
 
@@ -139,6 +139,11 @@ fn guarded(
         output_span,
         fallback,
     };
+    let visible = function.made.as_ref().is_none_or(|made| made.visible);
+    let concrete = match function.output() {
+        Some(ty) if visible && args.get("failure_if").is_none() => concrete(ty),
+        _ => None,
+    };
     let braces = function.braces;
     let enters = quote_spanned!(Span::mixed_site()=> let site = #site;);
     let call = match &function.made {
@@ -182,6 +187,7 @@ fn guarded(
         Delimiter::Brace,
         quote_spanned! {Span::mixed_site()=>
             #inner
+            #concrete
             #call
         },
     );

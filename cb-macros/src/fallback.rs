@@ -4,9 +4,8 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 
 use crate::args::Args;
-use crate::limits::relocated;
 use crate::signature::{Function, Param, Sharing};
-use crate::value::first_span;
+use crate::span::{first_span, relocated};
 
 pub(crate) struct Fallback<'a> {
     path: &'a TokenStream,

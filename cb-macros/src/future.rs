@@ -8,8 +8,8 @@ use syn::{
     GenericArgument, Path, PathArguments, ReturnType, Signature, Token, Type, TypeParamBound,
 };
 
-use crate::signature::peel;
-use crate::value::first_span;
+use crate::span::first_span;
+use crate::types::{argument, peel};
 
 /// A future that a function makes and returns.
 pub(crate) struct Made {
@@ -92,17 +92,6 @@ fn result(bounds: &Punctuated<TypeParamBound, Token![+]>) -> Option<Type> {
     };
     arguments.args.iter().find_map(|argument| match argument {
         GenericArgument::AssocType(output) if output.ident == "Output" => Some(output.ty.clone()),
-        _ => None,
-    })
-}
-
-/// The first type among a path's arguments.
-pub(crate) fn argument(path: &Path) -> Option<&Type> {
-    let PathArguments::AngleBracketed(arguments) = &path.segments.last()?.arguments else {
-        return None;
-    };
-    arguments.args.iter().find_map(|argument| match argument {
-        GenericArgument::Type(ty) => Some(ty),
         _ => None,
     })
 }

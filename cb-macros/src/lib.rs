@@ -9,13 +9,17 @@ mod errors;
 mod expand;
 mod fallback;
 mod future;
+mod keys;
 mod limits;
 mod made;
 mod output;
+mod pieces;
 mod recover;
 mod signature;
 mod site;
+mod span;
 mod suggest;
+mod types;
 mod unit;
 mod value;
 
@@ -278,7 +282,10 @@ use proc_macro::TokenStream;
 ///   `Result<impl Future, E>`. Write an `async fn`, or one of the types above. A stream is no future:
 ///   of a function that returns one, only the making is guarded.
 /// - a return type that is a type parameter or an associated type, which might be a `Result`, unless
-///   `failure_if` judges it
+///   `failure_if` judges it. The compiler finds those of the `impl` around the method, and calls them
+///   "generic parameters from outer item"
+/// - `#[track_caller]`, since the body is called by the breaker, unless on an `async fn`, where it does
+///   nothing anyway
 /// - `const fn`, `-> !`, C-variadic functions, a trait's method without a body
 ///
 /// A blocking function cannot be interrupted: give its client a timeout of its own.

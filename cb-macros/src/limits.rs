@@ -1,9 +1,10 @@
 //! Has the compiler check values by the runtime's own rules, at the place where they are written.
 
-use proc_macro2::{Ident, Span, TokenStream, TokenTree};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
 
 use crate::args::{Arg, Args};
+use crate::span::relocated;
 use crate::value::What;
 
 pub(crate) struct Limits<'a> {
@@ -247,15 +248,4 @@ impl<'a> Limits<'a> {
 
 fn span(arg: &Arg) -> Span {
     Span::mixed_site().located_at(arg.value.span())
-}
-
-/// A path whose errors show up at `place`.
-pub(crate) fn relocated(path: &TokenStream, place: Span) -> TokenStream {
-    path.clone()
-        .into_iter()
-        .map(|mut token: TokenTree| {
-            token.set_span(token.span().located_at(place));
-            token
-        })
-        .collect()
 }

@@ -7,10 +7,9 @@ use syn::ReturnType;
 use crate::body;
 use crate::call::{Call, reason};
 use crate::future::{Made, Work};
-use crate::limits::relocated;
 use crate::output::without_impl;
 use crate::signature::{Function, Param};
-use crate::value::first_span;
+use crate::span::{first_span, relocated};
 
 /// Makes the body's future, when and as the function did.
 pub(crate) fn body(

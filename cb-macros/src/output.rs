@@ -1,11 +1,12 @@
 //! Return types that a breaker cannot judge, as far as their tokens tell. The rest is left to the
 //! runtime's traits, which see through aliases.
 
-use proc_macro2::{TokenStream, TokenTree};
+use proc_macro2::{Span, TokenStream, TokenTree};
+use quote::quote_spanned;
 use syn::{Type, TypeParamBound};
 
-use crate::future::argument;
-use crate::signature::{Function, peel};
+use crate::signature::Function;
+use crate::types::{argument, peel};
 
 /// Whether `ty` is written as a future, or perhaps one: `impl Future`, `Box<dyn Future>`,
 /// `Option<BoxFuture>`.
@@ -53,7 +54,7 @@ pub(crate) fn is_opaque(ty: &Type, function: &Function) -> bool {
     };
     let name = first.to_string();
     // The generics of an `impl` around the function cannot be seen: go by the custom of naming
-    // them with one letter.
+    // them with one letter, and leave longer names to `concrete`.
     let parameter = function.declares(first)
         || (name.len() == 1
             && name.starts_with(char::is_uppercase)
@@ -62,6 +63,27 @@ pub(crate) fn is_opaque(ty: &Type, function: &Function) -> bool {
         1 => parameter,
         _ => parameter || name == "Self",
     }
+}
+
+/// An item that names `ty`, which an item cannot do with a type parameter of the `impl` around it.
+/// None where the tokens show that it is none.
+pub(crate) fn concrete(ty: &Type) -> Option<TokenStream> {
+    let Type::Path(path) = peel(ty) else {
+        return None;
+    };
+    let first = path.path.segments.first()?;
+    let name = first.ident.to_string();
+    let perhaps = path.qself.is_none()
+        && path.path.leading_colon.is_none()
+        && path.path.segments.last()?.arguments.is_none()
+        && name.starts_with(char::is_uppercase)
+        && !matches!(name.as_str(), "Self" | "String");
+    // As a parameter its lifetimes may stay unwritten.
+    perhaps.then(|| {
+        quote_spanned! {Span::mixed_site()=>
+            const _: ::core::option::Option<fn(#ty)> = ::core::option::Option::None;
+        }
+    })
 }
 
 /// The type with every `impl Trait` in it left to inference: it can be named nowhere else.

@@ -9,12 +9,16 @@ use syn::{
 };
 
 use crate::future::Made;
+use crate::span::first_span;
+use crate::types::{error_type, peel};
 
 /// A function as it was written. The body stays as it is: it may not even parse yet.
 pub(crate) struct Function {
     /// Attributes, visibility and `default`.
     pub(crate) before: TokenStream,
     pub(crate) signature: Signature,
+    /// `#[track_caller]`, if it is there.
+    pub(crate) track_caller: Option<Attribute>,
     /// `#![…]` at the start of the body, which must stay first.
     pub(crate) inner: TokenStream,
     pub(crate) body: TokenStream,
@@ -45,11 +49,16 @@ impl Parse for Item {
             None => Err(cursor.error("expected the function's body")),
         })?;
         let (inner, body) = split_inner(content);
+        let track_caller = attributes
+            .iter()
+            .find(|attribute| attribute.path().is_ident("track_caller"))
+            .cloned();
         let before = quote!(#(#attributes)* #visibility #default);
         let made = Made::of(&signature, &body);
         Ok(Self::Function(Box::new(Function {
             before,
             signature,
+            track_caller,
             inner,
             body,
             braces,
@@ -109,7 +118,7 @@ impl Function {
         let Some(ty) = self.output() else {
             return self.signature.ident.span();
         };
-        error_type(ty).unwrap_or_else(|| crate::value::first_span(&ty.to_token_stream()))
+        error_type(ty).unwrap_or_else(|| first_span(&ty.to_token_stream()))
     }
 
     /// Whether the function's own generics declare the type `name`.
@@ -138,37 +147,6 @@ pub(crate) fn attributes(input: &FnArg) -> &[Attribute] {
     match input {
         FnArg::Receiver(receiver) => &receiver.attrs,
         FnArg::Typed(typed) => &typed.attrs,
-    }
-}
-
-/// The last type argument of `…Result<T, E>`.
-fn error_type(ty: &Type) -> Option<Span> {
-    let Type::Path(path) = ty else { return None };
-    let last = path.path.segments.last()?;
-    let syn::PathArguments::AngleBracketed(arguments) = &last.arguments else {
-        return None;
-    };
-    let types = || {
-        arguments
-            .args
-            .iter()
-            .filter(|arg| matches!(arg, syn::GenericArgument::Type(_)))
-    };
-    (last.ident == "Result" && types().count() == 2)
-        .then(|| {
-            types()
-                .last()
-                .map(|ty| crate::value::first_span(&ty.to_token_stream()))
-        })
-        .flatten()
-}
-
-/// Looks through parentheses and invisible groups.
-pub(crate) fn peel(ty: &Type) -> &Type {
-    match ty {
-        Type::Group(group) => peel(&group.elem),
-        Type::Paren(paren) => peel(&paren.elem),
-        ty => ty,
     }
 }
 

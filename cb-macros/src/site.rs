@@ -3,7 +3,8 @@
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
 
-use crate::args::{Args, Kind};
+use crate::args::Args;
+use crate::keys::Kind;
 use crate::value::What;
 
 /// A block with the static and the checks of its values in it, out of the body's sight; its value

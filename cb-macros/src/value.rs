@@ -7,8 +7,9 @@ use quote::{ToTokens, quote};
 use syn::parse::Parser;
 use syn::{Error, Expr, ExprLit, Lit, LitStr, Path, Result};
 
-use crate::args::{Key, Kind, example};
 use crate::classify::{self, Class};
+use crate::keys::{Key, Kind, example};
+use crate::span::first_span;
 use crate::suggest::nearest;
 use crate::unit;
 
@@ -80,14 +81,6 @@ impl Value {
 fn duration(time: Duration) -> TokenStream {
     let (seconds, nanos) = (time.as_secs(), time.subsec_nanos());
     quote!(::core::time::Duration::new(#seconds, #nanos))
-}
-
-pub(crate) fn first_span(tokens: &TokenStream) -> Span {
-    tokens
-        .clone()
-        .into_iter()
-        .next()
-        .map_or_else(Span::call_site, |token| token.span())
 }
 
 /// Reads the tokens behind `key =`.

@@ -327,3 +327,36 @@ fn one_breaker_for_each_key() {
     assert_eq!(now(keyed_early("-eu".into(), false)), Ok(30));
     drop(scope);
 }
+
+impl Shop {
+    #[circuit_breaker(name = "made.lent", fallback = Self::rescued, fallback_on = "failure")]
+    fn lent(&mut self, list: &mut Vec<u32>) -> impl Future<Output = Result<u32, Bare>> {
+        async move {
+            self.calls += 1;
+            list.push(self.calls);
+            if self.fail { Err(Bare(1)) } else { Ok(1) }
+        }
+    }
+
+    async fn rescued(&mut self, list: &mut Vec<u32>, _: CallError<Bare>) -> Result<u32, Bare> {
+        list.push(100 + self.calls);
+        Ok(2)
+    }
+}
+
+/// A block takes `&mut` parameters when it is polled, so they can be lent to the fallback after it.
+#[test]
+fn failures_fall_back_on_what_the_body_has_borrowed() {
+    let _scope = Scope::new();
+    let (mut shop, mut list) = (
+        Shop {
+            fail: true,
+            calls: 0,
+        },
+        vec![],
+    );
+    assert_eq!(now(shop.lent(&mut list)), Ok(2));
+    shop.fail = false;
+    assert_eq!(now(shop.lent(&mut list)), Ok(1));
+    assert_eq!(list, [1, 101, 2]);
+}

@@ -8,7 +8,8 @@ struct Shop(u32);
 impl Shop {
     #[circuit_breaker(name = "query", fallback = Self::cached, fallback_on = "failure")]
     fn query(&mut self) -> Pin<Box<dyn Future<Output = Result<u32, String>> + '_>> {
-        Box::pin(async move { Ok(self.0) })
+        let stock = self.0;
+        Box::pin(async move { Ok(stock) })
     }
 
     fn cached(&mut self, _: CallError<String>) -> Result<u32, String> {

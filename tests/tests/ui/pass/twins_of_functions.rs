@@ -173,3 +173,55 @@ fn main() {
     let _ = (on_cancel_of_async(), behind_alias(), in_full(), in_result(), in_box(), in_option());
     let _ = (of_async(), behind_handle(), Shop(1).holds(), holds(&mut vec![]), consumes(Request));
 }
+
+impl Shop {
+    #[circuit_breaker(
+        name = "future_holds_what_the_fallback_needs",
+        fallback = Self::cached,
+        fallback_on = "failure"
+    )]
+    fn one_block(&mut self) -> Pin<Box<dyn Future<Output = Result<u32, String>> + '_>> {
+        Box::pin(async move { Ok(self.0) })
+    }
+}
+
+#[circuit_breaker(name = "track_caller")]
+fn told(by: &'static std::panic::Location<'static>) -> Result<u32, Error> {
+    Ok(by.line())
+}
+
+struct Client<Reply>(std::marker::PhantomData<Reply>);
+
+impl<Reply: Default> Client<Reply> {
+    #[circuit_breaker(name = "returns_type_parameter_of_impl", failure_if = |_| false, fallback = Self::none)]
+    fn judged(&self) -> Reply {
+        Reply::default()
+    }
+
+    #[circuit_breaker(name = "returns_type_parameter_of_impl")]
+    fn in_a_result(&self) -> Result<Reply, Error> {
+        Ok(Reply::default())
+    }
+
+    fn none(&self) -> Reply {
+        Reply::default()
+    }
+
+    // Types of one's own are not mistaken for parameters, whatever they hold.
+    #[circuit_breaker(name = "stock", fallback = Self::no_stock)]
+    fn stock(&self) -> Stock {
+        Stock(&())
+    }
+
+    #[circuit_breaker(name = "stock", fallback = Self::no_stock)]
+    async fn stock_later(&self) -> Stock {
+        Stock(&())
+    }
+
+    fn no_stock(&self) -> Stock {
+        Stock(&())
+    }
+}
+
+#[allow(dead_code)]
+struct Stock<'a>(&'a ());
