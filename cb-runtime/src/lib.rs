@@ -50,6 +50,7 @@
 //! - `admin`: the breakers over HTTP, with a page to watch them.
 //! - `advise`: what a configuration does at the traffic it is meant for, before production.
 //! - `config-file`: settings from a TOML file, checked as a whole, reloaded while the program runs.
+//! - `rehearsal`: what another configuration would do, on the live outcomes of a breaker.
 //! - `serde`: [`Snapshot`], [`Event`], [`Explanation`], [`ChosenSetting`] and [`Conflict`] as data.
 //! - `metrics`: counters, gauges and a histogram of every breaker through the `metrics` facade.
 //! - `tokio` (default): `timeout` on async functions, and `Registry::run_timer`.
@@ -95,6 +96,8 @@ mod permit;
 mod policy;
 mod random;
 mod registry;
+#[cfg(feature = "rehearsal")]
+mod rehearsal;
 mod report;
 #[cfg(feature = "serde")]
 mod seconds;
@@ -136,5 +139,9 @@ pub use listeners::Subscription;
 pub use outcome::{OnCancel, Outcome};
 pub use permit::Permit;
 pub use registry::Registry;
+#[cfg(feature = "rehearsal")]
+pub use rehearsal::{
+    Active, Rehearsal, RehearsalError, RehearsalReport, WouldHaveRejected, WouldOpen,
+};
 pub use snapshot::{ProbeTotals, Probes, Snapshot, StateTotals};
 pub use state::State;

@@ -37,6 +37,9 @@ pub(crate) struct Hub {
     subscribers: Mutex<Subscribers>,
     #[cfg(feature = "tracing")]
     pub(crate) rejection_interval: crate::tracing::Interval,
+    /// Its breakers guard nothing, so the log is not to hear of them.
+    #[cfg(all(feature = "tracing", feature = "rehearsal"))]
+    unlogged: bool,
 }
 
 #[derive(Default)]
@@ -46,6 +49,24 @@ struct Subscribers {
 }
 
 impl Hub {
+    /// Of breakers that guard nothing: the log does not hear of them.
+    #[cfg(feature = "rehearsal")]
+    pub(crate) fn unlogged() -> Self {
+        Self {
+            #[cfg(feature = "tracing")]
+            unlogged: true,
+            ..Self::default()
+        }
+    }
+
+    #[cfg(feature = "tracing")]
+    fn is_logged(&self) -> bool {
+        #[cfg(feature = "rehearsal")]
+        return !self.unlogged;
+        #[cfg(not(feature = "rehearsal"))]
+        true
+    }
+
     pub(crate) fn subscribe(
         self: &Arc<Self>,
         interest: Interest,
@@ -223,9 +244,11 @@ impl Events {
         now: crate::clock::Nanos,
         total: impl FnOnce() -> u64,
     ) {
-        let interval = &self.registry.rejection_interval;
-        self.rejections
-            .tell(name, reason, retry_after, now, interval, total);
+        if self.registry.is_logged() {
+            let interval = &self.registry.rejection_interval;
+            self.rejections
+                .tell(name, reason, retry_after, now, interval, total);
+        }
     }
 
     pub(crate) fn dropped(&self) -> u64 {
@@ -283,7 +306,9 @@ impl Events {
             turn = turn.saturating_sub(1);
             drop(queue);
             #[cfg(feature = "tracing")]
-            crate::tracing::tell(&event, &self.rejections);
+            if self.registry.is_logged() {
+                crate::tracing::tell(&event, &self.rejections);
+            }
             self.own.deliver(&event);
             self.registry.deliver(&event);
             queue = lock(&self.queue);

@@ -69,6 +69,13 @@ impl Ticket {
             .then(|| Duration::from_nanos(self.start.0))
     }
 
+    /// The same for a call that began earlier.
+    #[cfg(feature = "rehearsal")]
+    pub(crate) fn begun_at(mut self, start: Nanos) -> Self {
+        self.start = Start(start);
+        self
+    }
+
     #[inline]
     pub(crate) fn is_probe(self) -> bool {
         self.word.state() == State::HalfOpen

@@ -40,6 +40,10 @@ pub mod operating {
     #[cfg(feature = "config-file")]
     #[doc = include_str!("operating/file.md")]
     pub mod file {}
+
+    #[cfg(feature = "rehearsal")]
+    #[doc = include_str!("operating/rehearsal.md")]
+    pub mod rehearsal {}
 }
 
 #[doc = include_str!("mistakes.md")]
