@@ -1,6 +1,6 @@
 //! Operations by hand through the page.
 
-use cb_runtime::State;
+use cb_runtime::{Config, State};
 
 use crate::chromium::Page;
 use crate::served::{Served, fail, state};
@@ -63,6 +63,24 @@ fn a_refusal_is_told_and_changes_nothing() {
     page.screenshot("refused");
     assert_eq!(stock.state(), State::Open);
     assert_eq!(page.text(&state("stock")), "OPEN");
+}
+
+#[test]
+fn conflicts_are_told() {
+    let served = Served::start(|admin| admin);
+    served.breaker("stock");
+    let page = Page::open(&served.page());
+    page.wait("document.getElementById('connection').dataset.is === 'live'");
+    assert_eq!(
+        page.value("document.getElementById('conflicts').hidden"),
+        true
+    );
+    let _ = served.registry.create("stock", &Config::new());
+    page.wait("document.querySelector('#conflicts summary').textContent === '1 conflict'");
+    page.click("#conflicts summary");
+    page.wait("/stock.*exists already/.test(document.querySelector('#conflicts li').textContent)");
+    page.screenshot("conflicts");
+    page.assert_no_complaints();
 }
 
 #[test]

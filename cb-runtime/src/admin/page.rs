@@ -38,6 +38,7 @@ const FILES: &[(&str, &str, &str)] = files! {
     "announce.js": JAVASCRIPT,
     "breakers.js": JAVASCRIPT,
     "calls.js": JAVASCRIPT,
+    "conflicts.js": JAVASCRIPT,
     "connection.js": JAVASCRIPT,
     "detail.js": JAVASCRIPT,
     "elements.js": JAVASCRIPT,

@@ -119,7 +119,7 @@ struct Health {
     /// Those that reject every call.
     rejecting: Vec<Rejecting>,
     rejecting_not_named: usize,
-    conflicts: Vec<Conflict>,
+    conflicts: Vec<Told>,
     conflicts_not_named: usize,
 }
 
@@ -131,6 +131,14 @@ struct Rejecting {
     in_state_for: Duration,
     #[serde(with = "crate::seconds::optional")]
     retry_after: Option<Duration>,
+}
+
+/// A conflict, as everywhere and in words.
+#[derive(Serialize)]
+struct Told {
+    #[serde(flatten)]
+    conflict: Conflict,
+    text: String,
 }
 
 async fn health(State(shared): State<Arc<Shared>>) -> Response<Body> {
@@ -173,7 +181,11 @@ async fn health(State(shared): State<Arc<Shared>>) -> Response<Body> {
         conflicts_not_named: conflicts.len().saturating_sub(NAMED),
         conflicts: {
             conflicts.truncate(NAMED);
-            conflicts
+            let told = |conflict: Conflict| Told {
+                text: conflict.to_string(),
+                conflict,
+            };
+            conflicts.into_iter().map(told).collect()
         },
     })
 }

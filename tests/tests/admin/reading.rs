@@ -124,6 +124,10 @@ fn health_names_what_rejects_and_what_is_wrong() {
         json!([{"name": "stock", "state": "OPEN", "in_state_for": 0.0, "retry_after": 10.0}])
     );
     assert_eq!(health["conflicts"][0]["kind"]["type"], "already_made");
+    assert_eq!(
+        health["conflicts"][0]["text"],
+        served.registry.conflicts()[0].to_string()
+    );
 
     served.clock.advance(Duration::from_secs(10));
     succeed(&stock, 1);

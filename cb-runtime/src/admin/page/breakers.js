@@ -72,7 +72,9 @@ export class Breakers {
     if (figures.full) this.all = new Map();
     for (const breaker of figures.breakers) {
       const old = before?.get(breaker.name) ?? this.all.get(breaker.name);
-      breaker.steps = figures.states?.[breaker.name] ?? old?.steps ?? [];
+      // Any text can be a name, also that of a property which every object has.
+      const told = figures.states !== null && Object.hasOwn(figures.states, breaker.name);
+      breaker.steps = told ? figures.states[breaker.name] : (old?.steps ?? []);
       // Rejections a second, from two messages.
       breaker.seen = figures.now;
       breaker.rejecting = old === undefined || figures.now <= old.seen

@@ -2,6 +2,7 @@
 
 import { Announcer } from "./announce.js";
 import { Breakers, STATES } from "./breakers.js";
+import { Conflicts } from "./conflicts.js";
 import { Connection } from "./connection.js";
 import { Detail } from "./detail.js";
 import { element, setAttribute, setText } from "./elements.js";
@@ -13,6 +14,7 @@ const TICK = 250;
 
 const breakers = new Breakers();
 const announcer = new Announcer();
+const conflicts = new Conflicts();
 const detail = new Detail(breakers, (name) => {
   list.markChosen(null);
   history.replaceState(null, "", location.pathname + location.search);
@@ -94,6 +96,7 @@ new Connection("events?figures=1", {
     breakers.setTime(hello.now);
     breakers.knownSince = hello.events_since;
     detail.setWritable(hello.writable);
+    conflicts.ask();
   },
   figures(figures) {
     breakers.take(figures);
@@ -102,6 +105,7 @@ new Connection("events?figures=1", {
     known = true;
   },
   event(event) {
+    if (event.kind.type === "conflict") conflicts.ask();
     if (event.kind.type !== "transition" || !breakers.transition(event)) return;
     announcer.state(event.breaker, event.kind.to, visible(event.text));
     draw();
