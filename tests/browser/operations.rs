@@ -3,7 +3,7 @@
 use cb_runtime::{Config, State};
 
 use crate::chromium::Page;
-use crate::served::{Served, fail, state};
+use crate::served::{Served, fail, state, tile};
 
 #[test]
 fn each_operation_does_what_its_button_says() {
@@ -63,6 +63,30 @@ fn a_refusal_is_told_and_changes_nothing() {
     page.screenshot("refused");
     assert_eq!(stock.state(), State::Open);
     assert_eq!(page.text(&state("stock")), "OPEN");
+}
+
+#[test]
+fn a_new_state_never_stands_beside_the_figures_of_the_one_before() {
+    let served = Served::start(|admin| admin);
+    let stock = served.breaker("stock");
+    let page = Page::open(&served.page());
+    page.wait(&format!("{} === 'CLOSED'", state("stock")));
+    page.value(&format!(
+        "window.pairs = new Set();
+         new MutationObserver(() => window.pairs.add({} + ': ' + {}?.textContent))
+           .observe(document.getElementById('list'), {{subtree: true, childList: true, characterData: true}});",
+        state("stock"),
+        tile("stock", ".rate")
+    ));
+    for _ in 0..3 {
+        fail(&stock, 4);
+        page.wait(&format!("{} === 'OPEN'", state("stock")));
+        stock.close();
+        page.wait(&format!("{} === 'CLOSED'", state("stock")));
+    }
+    page.wait("window.pairs.size > 1");
+    let pairs = page.text("[...window.pairs].sort().join('; ')");
+    assert_eq!(pairs, "CLOSED: 0 of 4 calls to judge; OPEN: 100 % failed");
 }
 
 #[test]

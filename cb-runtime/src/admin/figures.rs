@@ -81,6 +81,7 @@ struct Probes {
 struct Limits {
     window_calls: Option<u32>,
     window_seconds: Option<f64>,
+    min_calls: u32,
     failure_rate: f64,
     slow: Option<f64>,
     slow_rate: f64,
@@ -104,6 +105,7 @@ impl Limits {
         Self {
             window_calls,
             window_seconds,
+            min_calls: settings.min_calls,
             failure_rate: settings.failure_rate.value(),
             slow: settings
                 .slow
@@ -238,11 +240,18 @@ pub(super) struct Seen(Option<u64>);
 impl Figures {
     /// A message with what is news to this client; without any, it still tells the time.
     pub(super) fn changed(&self, shared: &Shared, seen: &mut Seen) -> Bytes {
-        let mut frame = lock(&self.0);
         let now = shared.registry.clock().elapsed();
-        if frame.taken.is_none_or(|taken| now >= taken + FRESH) {
-            frame.take(&shared.registry.breakers(), now);
+        if lock(&self.0).is_stale(now) {
+            // Not under the lock: reading a breaker may make a transition, whose listeners run here.
+            let breakers = shared.registry.breakers();
+            let tiles = breakers.iter().map(|one| Tile::of(one, now)).collect();
+            let mut frame = lock(&self.0);
+            // Unless another client's are there by now.
+            if frame.is_stale(now) {
+                frame.take(tiles, now);
+            }
         }
+        let frame = lock(&self.0);
         let since = seen.0.filter(|since| *since >= frame.forgotten);
         seen.0 = Some(frame.version);
         let news = News {
@@ -257,12 +266,15 @@ impl Figures {
 }
 
 impl Frame {
-    fn take(&mut self, breakers: &[CircuitBreaker], now: Duration) {
+    fn is_stale(&self, now: Duration) -> bool {
+        self.taken.is_none_or(|taken| now >= taken + FRESH)
+    }
+
+    fn take(&mut self, tiles: Vec<Tile>, now: Duration) {
         self.taken = Some(now);
         let version = self.version + 1;
         let mut before = std::mem::take(&mut self.tiles);
-        for breaker in breakers {
-            let mut tile = Tile::of(breaker, now);
+        for mut tile in tiles {
             let old = before.remove(&tile.name);
             if let Some(old) = &old {
                 tile.steady(&old.times);

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use cb_runtime::{Registry, testing::TestClock};
 use serde_json::{Value, json};
 
 use crate::http::{Events, Message};
@@ -171,6 +172,20 @@ fn figures_are_sent_once_a_second_and_only_of_those_that_changed() {
     assert_eq!(full.data["full"], true);
     assert_eq!(full.data["removed"], json!([]));
     assert_eq!(full.data["breakers"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn what_only_time_changes_is_not_sent() {
+    // On the system's clock, since a test clock stands still between two readings.
+    let served = Served::of(&Registry::new(), TestClock::new(), |admin| admin);
+    served.breaker("stock");
+    fail(&served.breaker("prices"), 4);
+    let mut events = served.follow("/events?figures=1");
+    let first = events.next_named("figures").data;
+    assert_eq!(first["breakers"].as_array().unwrap().len(), 2);
+    let second = events.next_named("figures").data;
+    assert!(second["now"].as_f64() > first["now"].as_f64());
+    assert_eq!(second["breakers"], json!([]));
 }
 
 #[test]

@@ -34,6 +34,8 @@ fn without_an_authoriser_there_is_nothing_to_write() {
         ] {
             let answer = served.post(&path, &[HEADER, OPERATOR]);
             assert_eq!(answer.status, 404, "{path}");
+            // Not a route that refuses: none at all.
+            assert_eq!(served.get(&path).status, 404, "{path}");
         }
     }
     for path in [

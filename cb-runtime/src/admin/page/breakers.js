@@ -18,6 +18,21 @@ const FRESH = {
   consecutive_failures: 0,
 };
 
+/** The figures that led to OPEN, as far as the event has them. */
+function led(breaker, { calls, failed, slow }) {
+  // What it has not is kept within what it has.
+  const both = Math.min(slow, failed, Math.max(breaker.slow_failed, slow + failed - calls));
+  Object.assign(breaker, {
+    calls,
+    failed,
+    slow,
+    slow_failed: both,
+    cancelled: Math.min(breaker.cancelled, slow - both),
+    failure_rate: calls >= breaker.min_calls ? (failed * 100) / calls : null,
+    slow_rate: calls >= breaker.min_calls ? (slow * 100) / calls : null,
+  });
+}
+
 /** How near a closed breaker is to opening: 0 to 1. */
 export function closeness(breaker) {
   const { limits } = breaker;
@@ -112,7 +127,9 @@ export class Breakers {
         const wait = event.figures?.wait ?? null;
         if (wait !== null) [breaker.wait, breaker.until] = [wait, event.at + wait];
         breaker.opened = event.text.slice(`${from} to ${to}: `.length);
+        if (event.figures) led(breaker, event.figures);
       } else {
+        breaker.min_calls = breaker.limits.min_calls;
         Object.assign(breaker, FRESH, to === "HALF_OPEN" ? {} : { opened: null, not_permitted: 0 });
       }
       breaker.rank = rank(breaker);

@@ -73,15 +73,17 @@ export class List {
 
   /** Puts the tiles in sight to their places. */
   draw(changed = false) {
+    // Everything is measured before anything is changed: in turns, each would lay out the page anew.
     const width = this.list.clientWidth;
+    const { scrollTop, clientHeight } = this.scroller;
+    const top = Math.max(0, scrollTop - this.list.offsetTop);
     const columns = Math.max(1, Math.floor((width + GAP) / (NARROWEST + GAP)));
     const tileWidth = (width - (columns - 1) * GAP) / columns;
     this.columns = columns;
     const rows = Math.ceil(this.names.length / columns);
     this.list.style.height = `${Math.max(0, rows * (HEIGHT + GAP) - GAP)}px`;
-    const top = Math.max(0, this.scroller.scrollTop - this.list.offsetTop);
     const first = Math.max(0, Math.floor(top / (HEIGHT + GAP)) - SPARE);
-    const last = Math.ceil((top + this.scroller.clientHeight) / (HEIGHT + GAP)) + SPARE;
+    const last = Math.ceil((top + clientHeight) / (HEIGHT + GAP)) + SPARE;
     const inSight = new Set(this.names.slice(first * columns, last * columns));
     // The one that has the focus stays: the focus would be lost with it.
     const focused = document.activeElement?.closest?.(".tile")?.dataset.name;

@@ -62,18 +62,28 @@ function filter() {
   list.filter(input.value, chosenStates);
 }
 
+let drawing;
+
 function drawTotals() {
-  for (const [state, number] of breakers.totals()) {
+  const totals = breakers.totals();
+  for (const [state, number] of totals) {
     const shown = stateButtons.get(state);
     if (!shown) continue;
     setText(shown.number, count(number));
     shown.button.classList.toggle("none", number === 0 && !chosenStates.has(state));
   }
-  const open = breakers.totals().get("OPEN");
+  const open = totals.get("OPEN");
   document.title = open > 0 ? `(${open} open) Circuit breakers` : "Circuit breakers";
 }
 
+/** Draws soon: many changes at a time are drawn once. */
+function drawSoon() {
+  drawing ??= setTimeout(draw, 30);
+}
+
 function draw() {
+  clearTimeout(drawing);
+  drawing = undefined;
   drawTotals();
   list.update();
   detail.update();
@@ -108,7 +118,7 @@ new Connection("events?figures=1", {
     if (event.kind.type === "conflict") conflicts.ask();
     if (event.kind.type !== "transition" || !breakers.transition(event)) return;
     announcer.state(event.breaker, event.kind.to, visible(event.text));
-    draw();
+    drawSoon();
     if (event.breaker === detail.name) detail.ask();
   },
   // The next figures have what the lost events would have told.
