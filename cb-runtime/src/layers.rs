@@ -28,6 +28,8 @@ pub enum Layer {
     File(String),
     /// Changed while the program runs.
     Runtime,
+    /// `Registry::disable`, `disable_all` or `metrics_only`: in what state new breakers start.
+    Suspension,
 }
 
 impl fmt::Display for Layer {
@@ -40,6 +42,7 @@ impl fmt::Display for Layer {
             Self::File(sections) => write!(f, "file, {sections}"),
             Self::Attribute => f.write_str("attribute"),
             Self::Code => f.write_str("code"),
+            Self::Suspension => f.write_str("suspension"),
             Self::Runtime => f.write_str("run-time change"),
         }
     }

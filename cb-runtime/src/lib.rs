@@ -90,7 +90,6 @@ mod keys;
 mod layers;
 mod listeners;
 mod outcome;
-#[cfg(feature = "config-file")]
 mod pattern;
 mod permit;
 mod policy;

@@ -338,6 +338,18 @@ impl CircuitBreaker {
 }
 
 impl Inner {
+    /// To this state, as if by hand, if the present state and the number of the stay are `right`;
+    /// returns the number of the new one. The caller announces.
+    pub(crate) fn put_if(&self, to: State, right: impl FnOnce(State, u64) -> bool) -> Option<u64> {
+        let mut stay = self.lock();
+        let now = self.clock.now();
+        self.settle(&mut stay, now);
+        right(self.word().state(), stay.number).then(|| {
+            self.transit(&mut stay, to, Wait::Computed, now, Cause::Manual);
+            stay.number
+        })
+    }
+
     /// Whether the clock alone can end a stay in this state.
     fn moves_by_itself(&self, state: State) -> bool {
         match state {

@@ -41,6 +41,9 @@ pub mod operating {
     #[doc = include_str!("operating/file.md")]
     pub mod file {}
 
+    #[doc = include_str!("operating/suspending.md")]
+    pub mod suspending {}
+
     #[cfg(feature = "rehearsal")]
     #[doc = include_str!("operating/rehearsal.md")]
     pub mod rehearsal {}

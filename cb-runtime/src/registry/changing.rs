@@ -13,6 +13,7 @@ use crate::layers::{Layer, Layers};
 use crate::sync::lock;
 
 /// What has a configuration: a breaker, or those of all keys of a name.
+#[derive(Clone)]
 pub(super) enum Configured {
     Breaker(CircuitBreaker),
     Keys(Arc<Keys>),
@@ -197,10 +198,12 @@ impl Registry {
     /// Brings a breaker up to date that was made from layers of that version.
     pub(super) fn refresh_if_changed(&self, version: u64, made: Configured) {
         if read(&self.shared.sources).version != version {
-            let aftermath = {
-                let _turn = lock(&self.shared.changing);
-                self.refresh(vec![made])
+            let (aftermath, changed) = {
+                let mut suspended = lock(&self.shared.changing);
+                let aftermath = self.refresh(vec![made.clone()]);
+                (aftermath, self.follow_suspensions(&mut suspended, &made))
             };
+            changed.iter().for_each(|breaker| breaker.inner.announce());
             aftermath.tell(self);
         }
     }

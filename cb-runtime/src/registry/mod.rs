@@ -8,6 +8,7 @@ mod exported;
 mod file;
 mod making;
 mod sources;
+mod suspending;
 #[cfg(feature = "tokio")]
 pub(crate) mod timed;
 
@@ -33,6 +34,7 @@ use entry::{Entry, KeyedEntry};
 #[cfg(feature = "metrics")]
 pub(crate) use exported::WeakRegistry;
 use sources::Sources;
+use suspending::Suspensions;
 
 static GLOBAL: Lazy<Registry> = Lazy::new(|| Registry::build(Clock::system(), true));
 
@@ -59,7 +61,7 @@ struct Shared {
     keyed: RwLock<HashMap<&'static str, KeyedEntry>>,
     sources: RwLock<Sources>,
     /// Held by who changes the sources, until all breakers have followed.
-    changing: Mutex<()>,
+    changing: Mutex<Suspensions>,
     conflicts: Mutex<Vec<Conflict>>,
     hub: Arc<Hub>,
     #[cfg(feature = "metrics")]

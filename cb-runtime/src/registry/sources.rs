@@ -4,10 +4,11 @@ use std::collections::HashMap;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use crate::config::Config;
+use crate::config::{Config, Mode};
 #[cfg(feature = "config-file")]
 use crate::config_file::FileLayers;
 use crate::layers::{Layer, Layers, LeftOut};
+use crate::pattern;
 
 /// Breakers with the same layers share them; so many of the latest are looked through.
 const SHARED: usize = 16;
@@ -19,6 +20,8 @@ pub(super) struct Sources {
     pub(super) templates: HashMap<String, Config>,
     /// Made while the program runs, by the breaker's name.
     pub(super) changes: HashMap<String, Config>,
+    /// Patterns of names whose breakers are out of the way, and how; the latest last.
+    pub(super) suspensions: Vec<(String, Mode)>,
     #[cfg(feature = "config-file")]
     pub(super) file: Option<Arc<FileLayers>>,
     /// Those that were in force before, the latest last.
@@ -52,6 +55,7 @@ impl Sources {
             default: Config::new(),
             templates: HashMap::from([("resilience4j".to_owned(), Config::resilience4j())]),
             changes: HashMap::new(),
+            suspensions: Vec::new(),
             #[cfg(feature = "config-file")]
             file: None,
             #[cfg(feature = "config-file")]
@@ -92,6 +96,12 @@ impl Sources {
         given.extend(file.own.map(|(names, config)| (Layer::File(names), config)));
         let change = self.changes.get(name);
         given.extend(change.map(|config| (Layer::Runtime, config.clone())));
+        let own_mode = given.iter().rev().find_map(|(_, config)| config.mode);
+        if let (Some(mode), Mode::Enabled) =
+            (self.suspension_of(name), own_mode.unwrap_or_default())
+        {
+            given.push((Layer::Suspension, Config::new().mode(mode)));
+        }
         let (layers, left_out) = self.shared(given, timeout);
         Merged {
             layers,
@@ -99,6 +109,13 @@ impl Sources {
             missing_template,
             version: self.version,
         }
+    }
+
+    /// How the breakers of this name are out of the way.
+    pub(super) fn suspension_of(&self, name: &str) -> Option<Mode> {
+        let latest = self.suspensions.iter().rev();
+        let mut matching = latest.filter(|(pattern, _)| pattern::matches(pattern, name));
+        matching.next().map(|(_, mode)| *mode)
     }
 
     /// The template of this name; the file's, if it has one.
