@@ -50,6 +50,7 @@
 //! - `admin`: the breakers over HTTP, with a page to watch them.
 //! - `advise`: what a configuration does at the traffic it is meant for, before production.
 //! - `config-file`: settings from a TOML file, checked as a whole, reloaded while the program runs.
+//! - `doctor`: what keeps breakers from protecting or from recovering, and what to do.
 //! - `rehearsal`: what another configuration would do, on the live outcomes of a breaker.
 //! - `serde`: [`Snapshot`], [`Event`], [`Explanation`], [`ChosenSetting`] and [`Conflict`] as data.
 //! - `metrics`: counters, gauges and a histogram of every breaker through the `metrics` facade.
@@ -80,6 +81,8 @@ mod config;
 mod config_file;
 mod conflict;
 mod current;
+#[cfg(feature = "doctor")]
+mod doctor;
 mod enter;
 mod error;
 mod event;
@@ -127,6 +130,8 @@ pub use config_file::{
 };
 pub use conflict::{Conflict, ConflictKind};
 pub use current::{Current, current};
+#[cfg(feature = "doctor")]
+pub use doctor::{Diagnosis, Finding, Severity, Symptom};
 pub use enter::registry;
 pub use error::{CallError, CallNotPermitted, ConfigError, IllegalTransition, Reason, TimedOut};
 pub use event::{Cause, Event, EventFigures, EventKind, Interest};

@@ -41,6 +41,10 @@ pub mod operating {
     #[doc = include_str!("operating/file.md")]
     pub mod file {}
 
+    #[cfg(feature = "doctor")]
+    #[doc = include_str!("operating/doctor.md")]
+    pub mod doctor {}
+
     #[doc = include_str!("operating/suspending.md")]
     pub mod suspending {}
 

@@ -195,6 +195,16 @@ impl Registry {
         Some((Arc::clone(keys), key))
     }
 
+    /// The names that have a breaker for each key, with their figures.
+    #[cfg(feature = "doctor")]
+    pub(crate) fn key_names(&self) -> Vec<(&'static str, KeyFigures)> {
+        let keyed = read(&self.shared.keyed);
+        keyed
+            .iter()
+            .map(|(name, entry)| (*name, entry.keys.figures()))
+            .collect()
+    }
+
     pub(crate) fn owns(&self, breaker: &Inner) -> bool {
         breaker.events.are_told_to(&self.shared.hub)
     }
