@@ -62,7 +62,11 @@ impl Keys {
         Self {
             name,
             layers: RwLock::new(layers),
-            surroundings,
+            // There may be many of them.
+            surroundings: Surroundings {
+                shards: false,
+                ..surroundings
+            },
             max: usize::try_from(max_keys).unwrap_or(usize::MAX),
             slots: RwLock::default(),
             rest: OnceCell::new(),

@@ -100,19 +100,28 @@ impl Inner {
         if !stay.is_closed() || !flags.plain() || !watch::nobody() {
             return false;
         }
-        // Whoever sees another stay, or a frozen window, has not recorded anything.
+        // Before the word: see `Present`.
+        let window = self.window.present();
         if self.word() != stay {
             return false;
         }
-        match self
-            .window
-            .record_success(stay.stay(), self.limits.min_calls())
-        {
+        match window.record_success(stay.stay(), self.limits.min_calls()) {
             Recorded::Harmless => {
                 self.streak.end(stay.stay());
                 true
             }
+            // It has not recorded anything.
             Recorded::Late | Recorded::Frozen => false,
+            Recorded::Displaced => {
+                // The window that took its place has it as what it is.
+                let recorded = Recorded::Counted;
+                if self.word() == stay {
+                    let _ = self.recorded(stay, Mark::SUCCESS, recorded, flags, Coarse::UNKNOWN);
+                } else {
+                    self.late(None);
+                }
+                true
+            }
             recorded => {
                 let _ = self.recorded(stay, Mark::SUCCESS, recorded, flags, Coarse::UNKNOWN);
                 true
@@ -136,11 +145,10 @@ impl Inner {
     /// The call is not running any more. Before it is recorded, so that it never counts twice.
     #[inline]
     fn leave(&self, ticket: Ticket) {
-        if let Some(running) = &self.running {
+        if self.hanging.is_on() && matches!(ticket.word.state(), State::Closed | State::MetricsOnly)
+        {
             if let Some(began) = ticket.began(&self.clock) {
-                if matches!(ticket.word.state(), State::Closed | State::MetricsOnly) {
-                    running.end(ticket.word.stay(), began.at);
-                }
+                self.hanging.end(ticket.word.stay(), began.at);
             }
         }
     }
@@ -208,7 +216,8 @@ impl Inner {
     /// Reads the clock, if anything needs it, and the coarse one if that decides as well.
     #[inline]
     fn time(&self, ticket: Ticket, flags: Flags) -> Timing {
-        let needed = self.window.needs_time();
+        let window = self.window.present();
+        let needed = window.needs_time();
         let mut timing = Timing {
             now: Coarse::UNKNOWN,
             took: None,
@@ -219,7 +228,7 @@ impl Inner {
         } else if needed {
             timing.now = self.clock.coarse();
         }
-        if needed && timing.now.lag > 0 && !self.window.is_settled(timing.now) {
+        if needed && timing.now.lag > 0 && !window.is_settled(timing.now) {
             timing.now = Coarse::exactly(self.clock.now());
         }
         timing
@@ -260,21 +269,29 @@ impl Inner {
         timing: Timing,
         end: End,
     ) -> Option<u64> {
-        let now = timing.now;
+        let mut now = timing.now;
         let recorded = loop {
-            let min_calls = self.limits.min_calls();
-            match self.window.record(word.stay(), mark, now.at, min_calls) {
-                Recorded::Frozen => {
-                    // Whoever froze the window holds the lock until the verdict is there.
-                    drop(self.lock());
-                    if self.word() != word {
+            // Before the word: see `Present`.
+            let window = self.window.present();
+            if self.word() != word {
+                self.late(timing.took);
+                return None;
+            }
+            if window.needs_time() {
+                // Another window than the one that the clock was read for.
+                now = self.known(now);
+            }
+            match window.record(word.stay(), mark, now.at, self.limits.min_calls()) {
+                // Whoever froze the window holds the lock until the verdict is there.
+                Recorded::Frozen => drop(self.lock()),
+                // There is a later window, or a later stay.
+                Recorded::Late => {}
+                Recorded::Displaced => {
+                    if !self.amend(word, mark) {
                         self.late(timing.took);
                         return None;
                     }
-                }
-                Recorded::Late => {
-                    self.late(timing.took);
-                    return None;
+                    break Recorded::Counted;
                 }
                 recorded => break recorded,
             }
@@ -289,6 +306,21 @@ impl Inner {
             self.announce();
         }
         opened
+    }
+
+    /// An outcome had its place in a window that has been replaced since: the new one has it as a
+    /// success. Puts that right; `false` if the stay is over.
+    #[cold]
+    fn amend(&self, word: Word, mark: Mark) -> bool {
+        let stay = self.lock();
+        let in_its_stay = self.word() == word;
+        if in_its_stay && mark != Mark::SUCCESS {
+            let window = self.window.present();
+            window.freeze(stay.number);
+            window.amend(stay.number, mark);
+            window.thaw(stay.number);
+        }
+        in_its_stay
     }
 
     /// What follows from an outcome that was recorded.
@@ -315,7 +347,7 @@ impl Inner {
             self.calm_down(word, flags);
         }
         let judged = recorded == Recorded::Counted
-            || self.running.is_some()
+            || (flags.unusual() && self.hanging.is_on())
             || (flags.changed() && self.limits.take_change());
         if judged {
             self.judge(word, now, streak)
@@ -326,7 +358,8 @@ impl Inner {
 
     /// Lets the next calls pass by, if the window is full and clean.
     fn calm_down(&self, word: Word, flags: Flags) {
-        let calm = || self.window.is_calm(word.stay()) && self.streak.failures(word.stay()) == 0;
+        let window = self.window.present();
+        let calm = || window.is_calm(word.stay()) && self.streak.failures(word.stay()) == 0;
         if calm() {
             let same = || self.word() == word && self.limits.flags().same(flags);
             self.calm
@@ -340,7 +373,13 @@ impl Inner {
             return None;
         }
         let min_calls = self.limits.min_calls();
-        let mut estimate = self.window.estimate(word.stay(), now.at);
+        let window = self.window.present();
+        let now = if window.needs_time() {
+            self.known(now)
+        } else {
+            now
+        };
+        let mut estimate = window.estimate(word.stay(), now.at);
         estimate.add_running(self.overdue(word, now));
         let verdict = policy::closed(&self.limits.rules(), &estimate, streak);
         let matters = match word.state() {
@@ -352,19 +391,18 @@ impl Inner {
             return self.confirm(word, now, streak);
         }
         if estimate.total >= min_calls {
-            self.window.judged(word.stay(), now.at);
+            window.judged(word.stay(), now.at);
         }
         None
     }
 
     /// The calls of this stay that are still running past `slow`, with `count_running`.
     fn overdue(&self, word: Word, now: Coarse) -> u32 {
-        match (&self.running, self.limits.slow()) {
-            (Some(running), Some(slow)) => {
-                running.now(word.stay(), self.exactly(now), slow).overdue
-            }
-            _ => 0,
+        if !self.hanging.is_on() {
+            return 0;
         }
+        let running = self.hanging.now(word.stay(), self.exactly(now));
+        running.map_or(0, |running| running.overdue)
     }
 
     /// Judges again, on figures that hold still, and acts on it.
@@ -376,8 +414,14 @@ impl Inner {
             if self.word() != word {
                 return None;
             }
-            self.window.freeze(stay.number);
-            let mut counts = self.window.counts(stay.number, now.at);
+            let window = self.window.present();
+            let now = if window.needs_time() {
+                self.known(now)
+            } else {
+                now
+            };
+            window.freeze(stay.number);
+            let mut counts = window.counts(stay.number, now.at);
             counts.add_running(self.overdue(word, now));
             let rules = Rules::of(stay.settings());
             let verdict = policy::closed(&rules, &counts, streak);
@@ -393,7 +437,7 @@ impl Inner {
                 );
                 Some(stay.number)
             } else {
-                self.window.thaw(stay.number);
+                window.thaw(stay.number);
                 None
             }
         };
@@ -515,6 +559,15 @@ impl Inner {
         self.count_end(Ending::Late, took);
         if self.events.watches(Interest::CALLS) && self.word().state() != State::Disabled {
             self.publish(EventKind::Late);
+        }
+    }
+
+    /// `now`, or the time if nobody has looked at a clock.
+    fn known(&self, now: Coarse) -> Coarse {
+        if now.lag == Nanos::MAX {
+            Coarse::exactly(self.clock.now())
+        } else {
+            now
         }
     }
 

@@ -100,7 +100,7 @@ impl Flags {
     }
 }
 
-/// Every access is relaxed: see above.
+/// Accesses are relaxed where nothing else is said: see above.
 pub(crate) struct Limits {
     flags: AtomicU32,
     min_calls: AtomicU32,
@@ -149,7 +149,9 @@ impl Limits {
         count(&self.slow_rate, rules.slow_rate.map(Percent::units));
         count(&self.failure_count, rules.failure_count);
         count(&self.consecutive_failures, rules.consecutive_failures);
-        time(&self.slow, settings.slow);
+        // Release pairs with the load in `slow`: the window has room for slow calls by now.
+        self.slow
+            .store(settings.slow.unwrap_or(Nanos::MAX), Ordering::Release);
         time(&self.warmup, settings.warmup);
         time(&self.ramp, settings.ramp);
         // Release pairs with the update in `take_change`: who takes the change judges by it.
@@ -189,7 +191,8 @@ impl Limits {
     }
 
     pub(crate) fn slow(&self) -> Option<Nanos> {
-        time(&self.slow)
+        // Acquire pairs with the store in `set`.
+        some(self.slow.load(Ordering::Acquire))
     }
 
     pub(crate) fn warmup(&self) -> Option<Nanos> {
@@ -202,6 +205,9 @@ impl Limits {
 }
 
 fn time(cell: &AtomicU64) -> Option<Nanos> {
-    let value = cell.load(Ordering::Relaxed);
-    (value != Nanos::MAX).then_some(value)
+    some(cell.load(Ordering::Relaxed))
+}
+
+fn some(time: Nanos) -> Option<Nanos> {
+    (time != Nanos::MAX).then_some(time)
 }

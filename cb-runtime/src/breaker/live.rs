@@ -8,6 +8,7 @@ use crate::layers::Layers;
 use crate::policy;
 use crate::state::{State, Word};
 use crate::sync::Ordering;
+use crate::window::Shape;
 
 use super::Inner;
 use super::stay::Stay;
@@ -33,12 +34,39 @@ impl Inner {
             State::Open => self.change_wait(&mut stay, now),
             _ => {}
         }
-        self.limits.change(stay.layers.settings(), &self.clock);
+        let settings = stay.layers.settings();
+        if matches!(self.word().state(), State::Closed | State::MetricsOnly) {
+            self.shape_window(&stay, Some(stay.number));
+        }
+        self.limits.change(settings, &self.clock);
         self.calm.end();
+        // After the limits: a call that was admitted by the earlier ones has begun before this.
+        let slow = settings.slow.filter(|_| settings.count_running);
+        self.hanging
+            .change(slow, stay.number, self.birth, &self.clock);
         let warmup = |layers: &Layers| layers.settings().warmup;
         self.change_warmup(&mut stay, warmup(&before), now);
         // Relaxed: as in `transit`.
         self.unannounced.store(true, Ordering::Relaxed);
+    }
+
+    /// Gives the window the shape that the configuration in force wants. Of a stay that goes on a count
+    /// window keeps the newest outcomes. While nothing is recorded the window stays as it is, to be
+    /// shown; the next stay that records begins with the new one.
+    pub(super) fn shape_window(&self, stay: &Stay, keep: Option<u64>) {
+        let settings = stay.layers.settings();
+        let window = self.window.present();
+        if window.shape() == Shape::of(settings) {
+            if settings.slow.is_some() {
+                self.window.expect_slow();
+            }
+            return;
+        }
+        if let Some(number) = keep {
+            window.freeze(number);
+            self.calm.end();
+        }
+        self.window.reshape(settings, keep, self.birth, self.shards);
     }
 
     /// In OPEN: the wait that the stay would have had under the present configuration.
@@ -78,7 +106,7 @@ impl Inner {
 
     fn is_untouched(&self, stay: &Stay, now: Nanos) -> bool {
         stay.number == 1
-            && self.window.counts(stay.number, now).total == 0
+            && self.window.present().counts(stay.number, now).total == 0
             && self.streak.failures(stay.number) == 0
     }
 

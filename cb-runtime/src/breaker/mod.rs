@@ -15,7 +15,7 @@ use crate::snapshot::Snapshot;
 use crate::state::State;
 use crate::sync::{AtomicBool, AtomicU64, Mutex};
 use crate::tally::{Tally, What};
-use crate::window::{Running, Sliding};
+use crate::window::{Hanging, Sliding};
 
 mod calm;
 mod ending;
@@ -84,7 +84,9 @@ pub(crate) struct Inner {
     /// With `warmup`: when it ends; 0 before the first call, `Nanos::MAX` once it is over.
     warm_at: AtomicU64,
     /// With `count_running`.
-    pub(crate) running: Option<Running>,
+    pub(crate) hanging: Hanging,
+    /// Whether a time window may spread over more memory.
+    shards: bool,
     /// Rejections and fallbacks' answers.
     tally: Tally,
     calm: Calm,
@@ -107,6 +109,8 @@ pub(crate) struct Inner {
 pub(crate) struct Surroundings {
     pub(crate) clock: Clock,
     pub(crate) hub: Arc<Hub>,
+    /// Whether a breaker that many threads use may take more memory for it.
+    pub(crate) shards: bool,
     #[cfg(feature = "tokio")]
     pub(crate) timer: Arc<tokio::sync::Notify>,
 }
@@ -127,7 +131,7 @@ impl CircuitBreaker {
                 name,
                 birth,
                 word: AtomicU64::new(word.raw()),
-                window: Sliding::new(settings, birth),
+                window: Sliding::new(settings, birth, surroundings.shards),
                 streak: Streak::default(),
                 exceeded: Exceeded::default(),
                 ramp: Ramp::new(),
@@ -136,10 +140,8 @@ impl CircuitBreaker {
                 } else {
                     Nanos::MAX
                 }),
-                running: settings
-                    .slow
-                    .filter(|_| settings.count_running)
-                    .map(|slow| Running::new(slow, birth)),
+                hanging: Hanging::new(settings.slow.filter(|_| settings.count_running), birth),
+                shards: surroundings.shards,
                 tally: Tally::default(),
                 calm: Calm::new(),
                 near_until: AtomicU64::new(0),

@@ -131,10 +131,21 @@ impl Inner {
             let now = self.clock.coarse();
             // Relaxed: a call that has not seen it yet behaves as if it had come a little earlier.
             if now.at >= self.near_until.load(Ordering::Relaxed) {
-                return Ticket::new(word, now.at | COARSE);
+                return self.unless_unusual(Ticket::new(word, now.at | COARSE));
             }
         }
-        Ticket::new(word, self.clock.now())
+        self.unless_unusual(Ticket::new(word, self.clock.now()))
+    }
+
+    /// After the clock was read: a call that began before running calls were counted has a start
+    /// before that.
+    #[inline]
+    fn unless_unusual(&self, ticket: Ticket) -> Ticket {
+        if self.limits.flags().unusual() {
+            Ticket::ENDED
+        } else {
+            ticket
+        }
     }
 
     /// Whether a success of this call leaves everything as it is, so that nothing need be done.
@@ -232,7 +243,7 @@ impl Inner {
                 return None;
             }
         }
-        if self.running.is_some() && !self.is_warming(now) {
+        if self.hanging.is_on() && !self.is_warming(now) {
             // What hangs may have to open it, before another call joins.
             let _ = self.judge(word, Coarse::exactly(now), 0);
             if self.word() != word {
@@ -244,9 +255,14 @@ impl Inner {
                 return Some(Err(self.reject(Reason::Ramping, None, Some(now))));
             }
         }
-        let ticket = self.ticket(word);
-        if let Some(running) = &self.running {
-            running.begin(word.stay(), ticket.start.0);
+        let mut ticket = self.ticket(word);
+        while self.hanging.is_on() {
+            if let Some(start) = self.hanging.begin(word.stay(), &self.clock) {
+                ticket.start = Start(start);
+                break;
+            }
+            // Whoever changes it has the lock.
+            drop(self.lock());
         }
         Some(Ok(ticket))
     }

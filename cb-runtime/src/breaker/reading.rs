@@ -22,15 +22,15 @@ impl Inner {
         let settings = layers.settings();
         let (counts, min_calls) = match stay.figures {
             Figures::Nothing => (Counts::default(), settings.min_calls),
-            Figures::Window(number) => (self.window.counts(number, now), settings.min_calls),
+            Figures::Window(number) => (
+                self.window.present().counts(number, now),
+                settings.min_calls,
+            ),
             Figures::Probes(counts) => (counts, policy::deciding(settings)),
         };
         let rate = |part| (counts.total >= min_calls).then(|| percent(part, counts.total));
         let recording = matches!(state, State::Closed | State::MetricsOnly);
-        let in_flight = match (&self.running, settings.slow) {
-            (Some(running), Some(slow)) if recording => Some(running.now(stay.number, now, slow)),
-            _ => None,
-        };
+        let in_flight = self.hanging.now(stay.number, now).filter(|_| recording);
         let totals = self.totals();
         let rest = self.rest_of_wait(now);
         let none = History::default();

@@ -144,7 +144,7 @@ impl Inner {
         let from = self.word().state();
         if matches!(from, State::Closed | State::MetricsOnly) {
             // What was recorded is what OPEN will show.
-            self.window.freeze(stay.number);
+            self.window.present().freeze(stay.number);
             self.calm.end();
         }
         let entered = stay.entered;
@@ -170,9 +170,10 @@ impl Inner {
         } else {
             self.ramp.end();
         }
-        if let Some(running) = &self.running {
-            running.begin_stay(stay.number, at);
+        if matches!(to, State::Closed | State::MetricsOnly) {
+            self.shape_window(stay, None);
         }
+        self.hanging.begin_stay(stay.number, at);
         let rejections_go_on = to == State::Open
             && matches!(
                 from,

@@ -30,7 +30,7 @@ impl Inner {
     pub(super) fn figures(&self, stay: &Stay, at: Nanos) -> EventFigures {
         let counts = match stay.figures {
             Figures::Nothing => Counts::default(),
-            Figures::Window(number) => self.window.counts(number, at),
+            Figures::Window(number) => self.window.present().counts(number, at),
             Figures::Probes(counts) => counts,
         };
         EventFigures {

@@ -159,6 +159,7 @@ impl Registry {
         Surroundings {
             clock: self.shared.clock.clone(),
             hub: Arc::clone(&self.shared.hub),
+            shards: true,
             #[cfg(feature = "tokio")]
             timer: Arc::clone(&self.shared.timer),
         }

@@ -71,6 +71,7 @@ impl Shadow {
         let surroundings = Surroundings {
             clock: (&clock).into(),
             hub: Arc::new(Hub::unlogged()),
+            shards: false,
             #[cfg(feature = "tokio")]
             timer: Arc::default(),
         };

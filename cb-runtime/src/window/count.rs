@@ -107,7 +107,7 @@ impl CountWindow {
             Err(refused) => return refused,
         };
         let Some(old) = self.exchange(tag, claimed, mark) else {
-            return Recorded::Late;
+            return Recorded::Displaced;
         };
         add(&self.failed, tag, mark.failed(), old.failed());
         add(&self.slow, tag, mark.slow(), old.slow());
@@ -209,12 +209,8 @@ impl CountWindow {
     /// Puts the mark in its place and returns the one it replaces; `None` if the stay is over.
     #[inline(always)]
     fn exchange(&self, tag: u64, claimed: u32, mark: Mark) -> Option<Mark> {
-        let lap_number = self.lap(u64::from(claimed));
-        // Below the size.
-        #[allow(clippy::cast_possible_truncation)]
-        let position = (u64::from(claimed) - lap_number * u64::from(self.size)) as u32;
-        let slot = self.slots.get((position / MARKS_PER_SLOT) as usize)?;
-        let shift = position % MARKS_PER_SLOT * BITS_PER_MARK;
+        let (slot, shift, lap_number) = self.place(u64::from(claimed));
+        let slot = self.slots.get(slot)?;
         let lap = if mark != Mark::SUCCESS && lap_number % 2 == 1 {
             ODD_LAP
         } else {
@@ -327,6 +323,98 @@ impl CountWindow {
         (counts, digest)
     }
 
+    pub(crate) fn size(&self) -> u32 {
+        self.size
+    }
+
+    /// The marks of a frozen ring, the oldest first. Whoever has claimed a position and not written it
+    /// yet finds its slot taken by `new`, a later tag, and its outcome here as a success.
+    pub(crate) fn take(&self, stay: u64, new: u64) -> Vec<Mark> {
+        let (tag, new) = (tag(stay), tag(new));
+        // AcqRel pairs with `exchange`: each mark is either in the word that is taken, or not written.
+        let words: Vec<u64> = self
+            .slots
+            .iter()
+            .map(|slot| slot.swap(new << TAG_SHIFT, Ordering::AcqRel))
+            .collect();
+        // Acquire pairs with `claim`.
+        let cursor = self.cursor.load(Ordering::Acquire);
+        let seen = cursor & LOW;
+        let total = u64::from(self.total(cursor, tag));
+        (seen.saturating_sub(total)..seen)
+            .map(|claimed| {
+                let (slot, shift, lap) = self.place(claimed);
+                let word = words.get(slot).copied().unwrap_or_default();
+                read_mark(word, tag, shift, lap)
+            })
+            .collect()
+    }
+
+    /// Begins a tag that was never there before with the newest of these, the oldest first.
+    pub(crate) fn refill(&self, stay: u64, marks: &[Mark]) {
+        let tag = tag(stay);
+        let room = marks.len().saturating_sub(self.size as usize);
+        let newest = marks.get(room..).unwrap_or_default();
+        let (mut failed, mut slow) = (0, 0);
+        // Relaxed, all of it: nobody records here before the cursor has the tag.
+        for (slot, marks) in self
+            .slots
+            .iter()
+            .zip(newest.chunks(MARKS_PER_SLOT as usize))
+        {
+            let mut word = tag << TAG_SHIFT;
+            for (place, mark) in (0..).zip(marks) {
+                word |= mark.bits() << (place * BITS_PER_MARK);
+                failed += u64::from(mark.failed());
+                slow += u64::from(mark.slow());
+            }
+            slot.store(word, Ordering::Relaxed);
+        }
+        self.failed
+            .store(tag << TAG_SHIFT | failed, Ordering::Relaxed);
+        self.slow.store(tag << TAG_SHIFT | slow, Ordering::Relaxed);
+        // Release pairs with `claim`, and the version that is stored next with whoever looks for this.
+        self.cursor
+            .store(tag << TAG_SHIFT | newest.len() as u64, Ordering::Release);
+    }
+
+    /// Puts a mark in the place of the newest success of a frozen ring, if there is one left.
+    pub(crate) fn amend(&self, stay: u64, mark: Mark) {
+        let tag = tag(stay);
+        // Acquire pairs with `claim`.
+        let cursor = self.cursor.load(Ordering::Acquire);
+        let seen = cursor & LOW;
+        for back in 1..=u64::from(self.total(cursor, tag)) {
+            let claimed = seen - back;
+            let (slot, shift, lap) = self.place(claimed);
+            let Some(slot) = self.slots.get(slot) else {
+                continue;
+            };
+            let bits = (mark.bits() | if lap % 2 == 1 { ODD_LAP } else { 0 }) << shift;
+            // AcqRel: as in `exchange`.
+            let taken = slot.fetch_update(Ordering::AcqRel, Ordering::Acquire, |word| {
+                let free = tag_of(word) == tag && read_mark(word, tag, shift, lap) == Mark::SUCCESS;
+                free.then_some(word & !(0b1111 << shift) | bits)
+            });
+            if let Ok(before) = taken {
+                let before = Mark::from_bits((before & LOW) >> shift);
+                add(&self.failed, tag, mark.failed(), before.failed());
+                add(&self.slow, tag, mark.slow(), before.slow());
+                return;
+            }
+        }
+    }
+
+    /// Slot, shift and lap of a position that was claimed.
+    fn place(&self, claimed: u64) -> (usize, u32, u64) {
+        let lap = self.lap(claimed);
+        // Below the size.
+        #[allow(clippy::cast_possible_truncation)]
+        let position = (claimed - lap * u64::from(self.size)) as u32;
+        let slot = (position / MARKS_PER_SLOT) as usize;
+        (slot, position % MARKS_PER_SLOT * BITS_PER_MARK, lap)
+    }
+
     pub(crate) fn freeze(&self, stay: u64) {
         let tag = tag(stay);
         // AcqRel pairs with `claim`: claims before this are seen by the recount that follows, and
@@ -350,6 +438,19 @@ impl CountWindow {
             .fetch_update(Ordering::Release, Ordering::Relaxed, |cursor| {
                 (tag_of(cursor) == tag).then_some(cursor & !FROZEN)
             });
+    }
+}
+
+/// The mark that a position has had since it was claimed in this lap; a success if none was written
+/// since.
+fn read_mark(word: u64, tag: u64, shift: u32, lap: u64) -> Mark {
+    let bits = (word & LOW) >> shift & 0b1111;
+    let mark = Mark::from_bits(bits);
+    let of_this_lap = (bits & ODD_LAP != 0) == (lap % 2 == 1);
+    if tag_of(word) == tag && of_this_lap {
+        mark
+    } else {
+        Mark::SUCCESS
     }
 }
 

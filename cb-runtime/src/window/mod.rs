@@ -10,12 +10,16 @@ use crate::config::{Settings, Window};
 use crate::outcome::Mark;
 
 mod count;
+mod hanging;
 mod running;
 mod time;
+mod versions;
 
-pub(crate) use count::CountWindow;
-pub(crate) use running::Running;
-pub(crate) use time::TimeWindow;
+pub(crate) use hanging::Hanging;
+
+use count::CountWindow;
+use time::TimeWindow;
+use versions::Versions;
 
 /// How many calls of which kind. `slow` includes those that failed or were cancelled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -70,78 +74,192 @@ pub(crate) enum Recorded {
     Harmless,
     /// Recorded, as far as there was room; the stay is to be judged.
     Counted,
-    /// The stay is over.
+    /// The stay is over, or has another window by now. Nothing was recorded.
     Late,
+    /// The same came to light when the outcome had its place. In another window it is a success.
+    Displaced,
     /// A verdict is being reached on this window, or has been: wait for it, then look again.
     Frozen,
 }
 
-pub(crate) enum Sliding {
+/// The windows that a breaker has had, one of each shape. One is in use; another one takes its place
+/// when the configuration changes.
+pub(crate) struct Sliding(Versions<Shaped>);
+
+enum Shaped {
     Count(CountWindow),
     Time(TimeWindow),
 }
 
+/// What tells one shape from another.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) struct Shape {
+    window: Window,
+    /// Of a time window.
+    buckets: u32,
+}
+
+impl Shape {
+    pub(crate) fn of(settings: &Settings) -> Self {
+        Self {
+            window: settings.window,
+            buckets: settings.buckets,
+        }
+    }
+}
+
+/// The window in use. What is recorded through it is tagged with the stay and the window's version,
+/// which rises with each change: the sums rise with both, so that a later stay or version is told from
+/// an earlier one. Whoever takes this before looking at the breaker's word can never reach a stay later
+/// than the one that the word shows.
+#[derive(Clone, Copy)]
+pub(crate) struct Present<'a> {
+    window: &'a Shaped,
+    version: u64,
+}
+
 impl Sliding {
     /// `birth` is where the breaker's time begins: the grid of time buckets is the clock's, but
-    /// they are numbered from there.
-    pub(crate) fn new(settings: &Settings, birth: Nanos) -> Self {
+    /// they are numbered from there. `shards` allows a time window to spread over more memory when
+    /// threads contend for it.
+    pub(crate) fn new(settings: &Settings, birth: Nanos, shards: bool) -> Self {
+        Self(Versions::new(Shaped::new(settings, birth, shards)))
+    }
+
+    #[inline]
+    pub(crate) fn present(&self) -> Present<'_> {
+        let (window, version) = self.0.present();
+        Present { window, version }
+    }
+
+    /// Whether calls may be slow from now on. The caller has the breaker's lock.
+    pub(crate) fn expect_slow(&self) {
+        if let Shaped::Time(window) = self.present().window {
+            window.expect_slow();
+        }
+    }
+
+    /// Puts a window of this shape in the place of the present one, which is frozen. From one number of
+    /// calls to another the newest are kept if `keep` is the stay; otherwise it begins empty. The
+    /// caller has the breaker's lock.
+    pub(crate) fn reshape(
+        &self,
+        settings: &Settings,
+        keep: Option<u64>,
+        birth: Nanos,
+        shards: bool,
+    ) {
+        let old = self.present();
+        let shape = Shape::of(settings);
+        self.0.replace(
+            |window| window.shape() == shape,
+            || Shaped::new(settings, birth, shards),
+            |new, version| {
+                if let (Shaped::Count(old_window), Shaped::Count(new), Some(stay)) =
+                    (old.window, new, keep)
+                {
+                    let newest = old_window.take(old.tag(stay), stay.wrapping_add(version));
+                    new.refill(stay.wrapping_add(version), &newest);
+                }
+            },
+        );
+        if settings.slow.is_some() {
+            self.expect_slow();
+        }
+    }
+}
+
+impl Shaped {
+    fn new(settings: &Settings, birth: Nanos, shards: bool) -> Self {
         match settings.window {
             Window::Calls(calls) => Self::Count(CountWindow::new(calls)),
-            Window::Time(time) => Self::Time(TimeWindow::new(
-                time,
-                settings.buckets,
-                settings.slow.is_some(),
-                birth,
-            )),
+            Window::Time(time) => {
+                let window = TimeWindow::new(time, settings.buckets, birth, shards);
+                if settings.slow.is_some() {
+                    window.expect_slow();
+                }
+                Self::Time(window)
+            }
         }
+    }
+
+    fn shape(&self) -> Shape {
+        match self {
+            Self::Count(window) => Shape {
+                window: Window::Calls(window.size()),
+                buckets: 1,
+            },
+            Self::Time(window) => Shape {
+                window: Window::Time(window.time()),
+                buckets: window.buckets(),
+            },
+        }
+    }
+}
+
+impl Present<'_> {
+    pub(crate) fn shape(self) -> Shape {
+        self.window.shape()
+    }
+
+    #[inline]
+    fn tag(self, stay: u64) -> u64 {
+        stay.wrapping_add(self.version)
     }
 
     /// Whether [`record`](Self::record) looks at the time it is given.
     #[inline]
-    pub(crate) fn needs_time(&self) -> bool {
-        matches!(self, Self::Time(_))
+    pub(crate) fn needs_time(self) -> bool {
+        matches!(self.window, Shaped::Time(_))
     }
 
     #[inline]
-    pub(crate) fn record(&self, stay: u64, mark: Mark, now: Nanos, min_calls: u32) -> Recorded {
-        match self {
-            Self::Count(window) => window.record(stay, mark, min_calls),
-            Self::Time(window) => window.record(stay, mark, now),
+    pub(crate) fn record(self, stay: u64, mark: Mark, now: Nanos, min_calls: u32) -> Recorded {
+        match self.window {
+            Shaped::Count(window) => window.record(self.tag(stay), mark, min_calls),
+            Shaped::Time(window) => window.record(self.tag(stay), mark, now),
         }
     }
 
     /// The same, for a plain success that needs no time. Does nothing, and says `Late`, in a window
     /// that does.
     #[inline(always)]
-    pub(crate) fn record_success(&self, stay: u64, min_calls: u32) -> Recorded {
-        match self {
-            Self::Count(window) => window.record(stay, Mark::SUCCESS, min_calls),
-            Self::Time(_) => Recorded::Late,
+    pub(crate) fn record_success(self, stay: u64, min_calls: u32) -> Recorded {
+        match self.window {
+            Shaped::Count(window) => window.record(self.tag(stay), Mark::SUCCESS, min_calls),
+            Shaped::Time(_) => Recorded::Late,
+        }
+    }
+
+    /// Finds a place for an outcome that was [`Displaced`](Recorded::Displaced), in a frozen window.
+    pub(crate) fn amend(self, stay: u64, mark: Mark) {
+        if let Shaped::Count(window) = self.window {
+            window.amend(self.tag(stay), mark);
         }
     }
 
     /// Whether a coarse reading of the clock is as good as an exact one.
     #[inline]
-    pub(crate) fn is_settled(&self, now: Coarse) -> bool {
-        match self {
-            Self::Count(_) => true,
-            Self::Time(window) => window.is_settled(now),
+    pub(crate) fn is_settled(self, now: Coarse) -> bool {
+        match self.window {
+            Shaped::Count(_) => true,
+            Shaped::Time(window) => window.is_settled(now),
         }
     }
 
     /// Somebody has judged the stay by enough calls, and it stays.
     #[inline]
-    pub(crate) fn judged(&self, stay: u64, now: Nanos) {
-        if let Self::Time(window) = self {
-            window.judged(stay, now);
+    pub(crate) fn judged(self, stay: u64, now: Nanos) {
+        if let Shaped::Time(window) = self.window {
+            window.judged(self.tag(stay), now);
         }
     }
 
     /// Whether another success would change nothing.
-    pub(crate) fn is_calm(&self, stay: u64) -> bool {
-        match self {
-            Self::Count(window) => window.is_calm(stay),
-            Self::Time(_) => false,
+    pub(crate) fn is_calm(self, stay: u64) -> bool {
+        match self.window {
+            Shaped::Count(window) => window.is_calm(self.tag(stay)),
+            Shaped::Time(_) => false,
         }
     }
 
@@ -149,34 +267,34 @@ impl Sliding {
     /// two steps, so a verdict against the downstream is to be confirmed by [`counts`].
     ///
     /// [`counts`]: Self::counts
-    pub(crate) fn estimate(&self, stay: u64, now: Nanos) -> Counts {
-        match self {
-            Self::Count(window) => window.estimate(stay),
-            Self::Time(window) => window.counts(stay, now),
+    pub(crate) fn estimate(self, stay: u64, now: Nanos) -> Counts {
+        match self.window {
+            Shaped::Count(window) => window.estimate(self.tag(stay)),
+            Shaped::Time(window) => window.counts(self.tag(stay), now),
         }
     }
 
     /// A recount. Exact when nobody records meanwhile, and always exact between
     /// [`freeze`](Self::freeze) and [`thaw`](Self::thaw).
-    pub(crate) fn counts(&self, stay: u64, now: Nanos) -> Counts {
-        match self {
-            Self::Count(window) => window.counts(stay),
-            Self::Time(window) => window.counts(stay, now),
+    pub(crate) fn counts(self, stay: u64, now: Nanos) -> Counts {
+        match self.window {
+            Shaped::Count(window) => window.counts(self.tag(stay)),
+            Shaped::Time(window) => window.counts(self.tag(stay), now),
         }
     }
 
     /// Holds up whoever wants to record in this stay, until [`thaw`](Self::thaw) or a later stay.
     /// The caller has the lock on which they wait. A time window has no need of it: what it reads
     /// never overestimates a rate.
-    pub(crate) fn freeze(&self, stay: u64) {
-        if let Self::Count(window) = self {
-            window.freeze(stay);
+    pub(crate) fn freeze(self, stay: u64) {
+        if let Shaped::Count(window) = self.window {
+            window.freeze(self.tag(stay));
         }
     }
 
-    pub(crate) fn thaw(&self, stay: u64) {
-        if let Self::Count(window) = self {
-            window.thaw(stay);
+    pub(crate) fn thaw(self, stay: u64) {
+        if let Shaped::Count(window) = self.window {
+            window.thaw(self.tag(stay));
         }
     }
 }

@@ -9,11 +9,13 @@
 //! of it; readers read in the opposite order. So a rate that is read is never above the true one,
 //! and no part is larger than its whole.
 
+use std::sync::OnceLock;
+use std::sync::atomic::AtomicUsize;
 use std::time::Duration;
 
 use crate::clock::{Coarse, Nanos, nanos};
 use crate::outcome::Mark;
-use crate::sync::{AtomicU64, Ordering};
+use crate::sync::{AtomicU32, AtomicU64, Ordering};
 
 use super::{Counts, Recorded};
 
@@ -21,6 +23,11 @@ const COUNT_BITS: u32 = 24;
 /// 16 million outcomes: what comes on top within one bucket is left out, failures and all, so the
 /// rate stays that of the ones before.
 const COUNT_MAX: u64 = (1 << COUNT_BITS) - 1;
+const SHARDS: usize = 4;
+/// So many collisions make shards.
+const COLLISIONS: u32 = 64;
+/// No number of collisions makes any.
+const NEVER: u32 = u32::MAX;
 /// Of two numbers the newer one is told unless half of all lie between them: 174 years of buckets of
 /// 10 ms, the shortest, or 900 million stays of the longest window.
 const NUMBER_MASK: u64 = (1 << (64 - COUNT_BITS)) - 1;
@@ -40,6 +47,7 @@ struct SlowBucket {
 }
 
 pub(crate) struct TimeWindow {
+    time: Duration,
     length: Nanos,
     first: u64,
     /// The number of the newest bucket with a failure or a slow call.
@@ -47,7 +55,11 @@ pub(crate) struct TimeWindow {
     /// The number of the newest bucket in which it was judged by enough calls.
     judged: AtomicU64,
     buckets: Box<[Bucket]>,
-    slow_buckets: Box<[SlowBucket]>,
+    slow_buckets: OnceLock<Box<[SlowBucket]>>,
+    /// How often threads got in each other's way.
+    collisions: AtomicU32,
+    /// Rows of totals, one for some of the threads each, once threads contend.
+    shards: OnceLock<Box<[AtomicU64]>>,
 }
 
 /// Which buckets a reader counts.
@@ -61,17 +73,70 @@ struct Range {
 struct Moved(u64);
 
 impl TimeWindow {
-    pub(crate) fn new(time: Duration, buckets: u32, slow: bool, birth: Nanos) -> Self {
+    pub(crate) fn new(time: Duration, buckets: u32, birth: Nanos, shards: bool) -> Self {
         let length = nanos(time).div_ceil(u64::from(buckets.max(1))).max(1);
         Self {
+            time,
             length,
             first: birth / length,
             last_bad: AtomicU64::new(0),
             judged: AtomicU64::new(0),
             buckets: (0..buckets).map(|_| Bucket::default()).collect(),
-            slow_buckets: (0..if slow { buckets } else { 0 })
-                .map(|_| SlowBucket::default())
-                .collect(),
+            slow_buckets: OnceLock::new(),
+            collisions: AtomicU32::new(if shards { 0 } else { NEVER }),
+            shards: OnceLock::new(),
+        }
+    }
+
+    pub(crate) fn time(&self) -> Duration {
+        self.time
+    }
+
+    #[allow(clippy::cast_possible_truncation)] // made from that many
+    pub(crate) fn buckets(&self) -> u32 {
+        self.buckets.len() as u32
+    }
+
+    /// Makes room for slow calls.
+    pub(crate) fn expect_slow(&self) {
+        let buckets = self.buckets.iter();
+        self.slow_buckets
+            .get_or_init(|| buckets.map(|_| SlowBucket::default()).collect());
+    }
+
+    fn slow_buckets(&self) -> &[SlowBucket] {
+        self.slow_buckets.get().map_or(&[], |buckets| buckets)
+    }
+
+    /// How many cells a row of shards has: whole cache lines.
+    fn row(&self) -> usize {
+        self.buckets.len().next_multiple_of(8)
+    }
+
+    /// Counts one more in total. `false` as [`add`] has it.
+    #[inline]
+    fn add_total(&self, bucket: &Bucket, index: usize, number: u64) -> bool {
+        if let Some(shards) = self.shards.get() {
+            let row = shard() % SHARDS * self.row();
+            return shards
+                .get(row + index)
+                .is_some_and(|cell| add(cell, number).counted);
+        }
+        let added = add(&bucket.total, number);
+        if added.collided {
+            self.collide();
+        }
+        added.counted
+    }
+
+    #[cold]
+    fn collide(&self) {
+        // Relaxed: a measure of contention, nothing else depends on it.
+        if self.collisions.load(Ordering::Relaxed) != NEVER
+            && self.collisions.fetch_add(1, Ordering::Relaxed) >= COLLISIONS
+        {
+            let cells = (0..SHARDS * self.row()).map(|_| AtomicU64::new(0));
+            self.shards.get_or_init(|| cells.collect());
         }
     }
 
@@ -101,7 +166,7 @@ impl TimeWindow {
             // order at least one of them sees both. Pairs with the load below.
             self.last_bad.fetch_max(number, Ordering::SeqCst);
         }
-        if !add(&bucket.total, number) {
+        if !self.add_total(bucket, index, number) {
             // The bucket is full, or the thread was held up until its outcome had left the window.
             // It is not counted, and judged all the same: failures in a row have no window.
             return Recorded::Counted;
@@ -110,7 +175,7 @@ impl TimeWindow {
             if mark.failed() {
                 add(&bucket.failed, number);
             }
-            if let (true, Some(bucket)) = (mark.slow(), self.slow_buckets.get(index)) {
+            if let (true, Some(bucket)) = (mark.slow(), self.slow_buckets().get(index)) {
                 add(&bucket.slow, number);
                 if mark.failed() {
                     add(&bucket.slow_failed, number);
@@ -158,11 +223,11 @@ impl TimeWindow {
 
     fn read(&self, range: Range) -> Result<Counts, Moved> {
         let mut counts = Counts::default();
-        for bucket in &self.slow_buckets {
+        for bucket in self.slow_buckets() {
             range.count(&bucket.cancelled, &mut counts.cancelled)?;
             range.count(&bucket.slow_failed, &mut counts.slow_failed)?;
         }
-        for bucket in &self.slow_buckets {
+        for bucket in self.slow_buckets() {
             range.count(&bucket.slow, &mut counts.slow)?;
         }
         for bucket in &self.buckets {
@@ -170,6 +235,11 @@ impl TimeWindow {
         }
         for bucket in &self.buckets {
             range.count(&bucket.total, &mut counts.total)?;
+        }
+        if let Some(shards) = self.shards.get() {
+            for cell in shards {
+                range.count(cell, &mut counts.total)?;
+            }
         }
         Ok(counts)
     }
@@ -195,19 +265,54 @@ impl Range {
     }
 }
 
-/// Counts one more under the number. `false` if the cell has a newer number, or is full.
-fn add(cell: &AtomicU64, number: u64) -> bool {
+/// What came of counting one.
+struct Added {
+    /// `false` if the cell has a newer number, or is full.
+    counted: bool,
+    /// Whether another thread wrote in between.
+    collided: bool,
+}
+
+/// Counts one more under the number.
+#[inline]
+fn add(cell: &AtomicU64, number: u64) -> Added {
     let number = number & NUMBER_MASK;
-    // SeqCst: see `record`. Success publishes the bucket's number and its first outcome at once.
-    cell.fetch_update(Ordering::SeqCst, Ordering::Relaxed, |word| {
+    let mut collided = false;
+    let mut word = cell.load(Ordering::Relaxed);
+    loop {
         let ahead = number.wrapping_sub(word >> COUNT_BITS) & NUMBER_MASK;
-        if ahead == 0 {
-            (word & COUNT_MAX < COUNT_MAX).then(|| word + 1)
-        } else {
-            (ahead <= NUMBER_MASK / 2).then_some(number << COUNT_BITS | 1)
+        let full = ahead == 0 && word & COUNT_MAX == COUNT_MAX;
+        if full || ahead > NUMBER_MASK / 2 {
+            let counted = false;
+            return Added { counted, collided };
         }
-    })
-    .is_ok()
+        let next = if ahead == 0 {
+            word + 1
+        } else {
+            number << COUNT_BITS | 1
+        };
+        // SeqCst: see `record`. Success publishes the bucket's number and its first outcome at once.
+        match cell.compare_exchange(word, next, Ordering::SeqCst, Ordering::Relaxed) {
+            Ok(_) => {
+                let counted = true;
+                return Added { counted, collided };
+            }
+            Err(now) => word = now,
+        }
+        collided = true;
+    }
+}
+
+/// This thread's number, to choose its shard by.
+#[inline]
+fn shard() -> usize {
+    static NEXT: AtomicUsize = AtomicUsize::new(0);
+    thread_local! {
+        // Relaxed: only that neighbours differ matters.
+        static MINE: usize = NEXT.fetch_add(1, Ordering::Relaxed);
+    }
+    // While a thread is being torn down any will do.
+    MINE.try_with(|mine| *mine).unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -220,7 +325,11 @@ mod tests {
 
     fn window(seconds: u64, birth: Nanos) -> TimeWindow {
         let buckets = u32::try_from(seconds).unwrap();
-        TimeWindow::new(Duration::from_secs(seconds), buckets, true, birth)
+        {
+            let window = TimeWindow::new(Duration::from_secs(seconds), buckets, birth, true);
+            window.expect_slow();
+            window
+        }
     }
 
     #[test]
@@ -315,8 +424,8 @@ mod tests {
     #[test]
     fn a_full_bucket_keeps_its_rate() {
         let cell = AtomicU64::new(5 << COUNT_BITS | COUNT_MAX);
-        assert!(!add(&cell, 5));
-        assert!(add(&cell, 6));
+        assert!(!add(&cell, 5).counted);
+        assert!(add(&cell, 6).counted);
         assert_eq!(cell.load(Ordering::SeqCst), 6 << COUNT_BITS | 1);
     }
 }

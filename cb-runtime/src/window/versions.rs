@@ -1,0 +1,115 @@
+//! Things of which one is in use and another one can take its place while threads use it.
+//!
+//! One word says which: `[version: 48 bits | place: 16 bits]`. None is ever dropped before all are,
+//! so that what a thread has got hold of stays valid; one that is like what is wanted is used again,
+//! so that going back and forth between two configurations makes nothing new.
+
+use std::sync::OnceLock;
+
+use crate::sync::{AtomicU64, Ordering};
+
+const PLACE_BITS: u32 = 16;
+const LAST_PLACE: u64 = (1 << PLACE_BITS) - 1;
+
+pub(crate) struct Versions<T> {
+    current: AtomicU64,
+    first: Link<T>,
+}
+
+struct Link<T> {
+    this: T,
+    next: OnceLock<Box<Link<T>>>,
+}
+
+impl<T> Link<T> {
+    fn new(this: T) -> Self {
+        Self {
+            this,
+            next: OnceLock::new(),
+        }
+    }
+}
+
+impl<T> Versions<T> {
+    pub(crate) fn new(first: T) -> Self {
+        Self {
+            current: AtomicU64::new(0),
+            first: Link::new(first),
+        }
+    }
+
+    /// The one in use, and its version.
+    #[inline]
+    pub(crate) fn present(&self) -> (&T, u64) {
+        // Acquire pairs with the store in `replace`: whoever sees the version sees what was made for it.
+        let current = self.current.load(Ordering::Acquire);
+        let place = current & LAST_PLACE;
+        let this = if place == 0 {
+            &self.first.this
+        } else {
+            self.at(place)
+        };
+        (this, current >> PLACE_BITS)
+    }
+
+    #[cold]
+    fn at(&self, place: u64) -> &T {
+        let mut link = &self.first;
+        for _ in 0..place {
+            // Made before its place was stored.
+            let Some(next) = link.next.get() else { break };
+            link = next;
+        }
+        &link.this
+    }
+
+    /// Puts one that `fits`, made by `make` if there is none, in the place of the present one, as a new
+    /// version, once `prepare` is done with it. One caller at a time.
+    pub(crate) fn replace(
+        &self,
+        fits: impl Fn(&T) -> bool,
+        make: impl Fn() -> T,
+        prepare: impl FnOnce(&T, u64),
+    ) {
+        let (mut link, mut place) = (&self.first, 0);
+        // After sixty thousand of them the last one has to do.
+        while !fits(&link.this) && place < LAST_PLACE {
+            link = link.next.get_or_init(|| Box::new(Link::new(make())));
+            place += 1;
+        }
+        // Relaxed: one caller at a time, under a lock.
+        let version = (self.current.load(Ordering::Relaxed) >> PLACE_BITS) + 1;
+        prepare(&link.this, version);
+        // Release pairs with the load in `present`.
+        self.current
+            .store(version << PLACE_BITS | place, Ordering::Release);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_there_before_is_used_again() {
+        let versions = Versions::new(1);
+        let mut made = 0;
+        for (turn, wanted) in [(1, 2), (2, 3), (3, 1), (4, 3), (5, 2)] {
+            let count = std::cell::Cell::new(made);
+            let make = || {
+                count.set(count.get() + 1);
+                wanted
+            };
+            versions.replace(
+                |one| *one == wanted,
+                make,
+                |one, version| {
+                    assert_eq!((*one, version), (wanted, turn));
+                },
+            );
+            made = count.get();
+            assert_eq!(versions.present(), (&wanted, turn));
+        }
+        assert_eq!(made, 2);
+    }
+}
