@@ -55,10 +55,10 @@ pub(crate) fn announced_names() -> impl Iterator<Item = &'static str> {
 /// program or library before anything else of it runs. Where there is no such section the function
 /// is listed from its first call on.
 ///
-/// Ours rather than a crate's, since it is compiled with every guarded function: a crate that also
-/// carries a value, a node of a list and the attributes of all platforms costs the user a quarter
-/// of what the whole attribute does. That the unsafe attributes stand in this macro lets crates
-/// which forbid unsafe code use it.
+/// Ours rather than a crate's, since it is compiled with every guarded function: without a value, a
+/// node and a wrapper of its own it saved 0.3 ms (async) to 0.6 ms (sync) of `cargo check` for each,
+/// when it replaced one. That the unsafe attributes stand in this macro lets crates which forbid
+/// unsafe code use it.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __announce {
