@@ -11,6 +11,7 @@
 mod answer;
 mod baseline;
 mod case;
+mod growth;
 mod measure;
 mod ours;
 mod quiet;
@@ -20,10 +21,12 @@ mod subject;
 mod table;
 mod target;
 mod work;
+mod workers;
 
 pub use answer::{Answer, Seen};
 pub use case::Case;
-pub use measure::{Figures, Plan, measure};
+pub use growth::{Line, Panel, panels};
+pub use measure::{Figures, Plan, measure, medians};
 pub use subject::{List, Subject, Through, Who};
 pub use table::{details, summary};
 pub use target::{Verdict, verdicts};

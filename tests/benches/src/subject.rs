@@ -50,6 +50,8 @@ pub struct Subject {
     pub case: Case,
     /// Whose calls they are.
     pub who: Who,
+    /// So many calls reach all that there is to reach once.
+    pub warm: u64,
     run: Run,
     state: Option<State>,
 }
@@ -161,9 +163,15 @@ impl List {
         self.0.push(Subject {
             case,
             who,
+            warm: case.breakers(),
             run,
             state,
         });
+    }
+
+    /// The only one.
+    pub(crate) fn into_one(mut self) -> Subject {
+        self.0.pop().expect("it was added")
     }
 
     pub(crate) fn into_subjects(self) -> Vec<Subject> {

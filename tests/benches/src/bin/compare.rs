@@ -27,7 +27,6 @@ fn options() -> Result<Options, String> {
         plan: Plan {
             rounds: 101,
             sample: Duration::from_micros(500),
-            threads: 2,
             seed: now.map_or(0, |now| now.as_secs()),
         },
         only: None,

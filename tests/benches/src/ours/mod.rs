@@ -32,8 +32,9 @@ pub(crate) fn turn(n: u64, many: usize) -> usize {
     }
 }
 
+/// How a call of ours ended.
 #[inline]
-fn answer(result: Result<u64, CallError<Down>>) -> Answer {
+pub(crate) fn answer(result: Result<u64, CallError<Down>>) -> Answer {
     answer_of(result, |error| matches!(error, CallError::NotPermitted(_)))
 }
 
