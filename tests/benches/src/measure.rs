@@ -35,6 +35,7 @@ pub struct Figures {
     order: Vec<Who>,
     spread: f64,
     disturbed: f64,
+    left_out: Vec<String>,
 }
 
 impl Figures {
@@ -62,13 +63,20 @@ impl Figures {
     pub fn disturbed(&self) -> f64 {
         self.disturbed
     }
+
+    /// Rivals without a figure, since they panicked or did what their case does not allow.
+    #[must_use]
+    pub fn left_out(&self) -> &[String] {
+        &self.left_out
+    }
 }
 
 /// Measures every subject on one thread and on two. `progress` hears of each round.
 ///
 /// # Errors
 ///
-/// If a subject did not do what its case promises: what it did, in words.
+/// If a subject did not do what its case promises: what it did, in words. A rival is only left out if
+/// that happened while it was measured.
 pub fn measure(
     subjects: Vec<Subject>,
     plan: Plan,
@@ -93,6 +101,13 @@ pub fn measure(
     let mut spreads = Vec::new();
     let mut disturbed = 0;
     for slot in &slots {
+        if let Some(complaint) = &slot.failed {
+            let threads = slot.threads;
+            figures
+                .left_out
+                .push(format!("{complaint} (on {threads} threads)"));
+            continue;
+        }
         let at = |part: f64| quantile(&slot.samples, part);
         spreads.push((at(0.75) - at(0.25)) / 2.0 / at(0.5));
         disturbed += slot.disturbed;
@@ -134,6 +149,7 @@ struct Slot {
     /// Sorted, once they are all there.
     samples: Vec<f64>,
     disturbed: usize,
+    failed: Option<String>,
 }
 
 fn samples(
@@ -145,13 +161,19 @@ fn samples(
     let workers = Workers::new(most.unwrap_or(0));
     let mut slots = Vec::new();
     for (subject, threads) in points {
-        slots.push(Slot {
-            calls: workers.calibrate(&subject, threads, plan.sample)?,
+        let mut slot = Slot {
             subject,
             threads,
+            calls: 0,
             samples: Vec::with_capacity(plan.rounds),
             disturbed: 0,
-        });
+            failed: None,
+        };
+        match workers.calibrate(&slot.subject, threads, plan.sample) {
+            Ok(calls) => slot.calls = calls,
+            Err(complaint) => slot.fail(complaint)?,
+        }
+        slots.push(slot);
     }
     let mut random = Rng::with_seed(plan.seed);
     let mut order: Vec<usize> = (0..slots.len()).collect();
@@ -159,17 +181,33 @@ fn samples(
         progress(round);
         random.shuffle(&mut order);
         for &index in &order {
-            slots[index].sample(&workers, plan.sample)?;
+            let slot = &mut slots[index];
+            if slot.failed.is_none()
+                && let Err(complaint) = slot.sample(&workers, plan.sample)
+            {
+                slot.fail(complaint)?;
+            }
         }
     }
     for slot in &mut slots {
-        slot.subject.check_state()?;
+        if let Err(complaint) = slot.subject.check_state() {
+            slot.fail(complaint)?;
+        }
         slot.samples.sort_by(f64::total_cmp);
     }
     Ok(slots)
 }
 
 impl Slot {
+    /// Only of a rival that is something one can go on with.
+    fn fail(&mut self, complaint: String) -> Result<(), String> {
+        if !matches!(self.subject.who, Who::Rival(_)) {
+            return Err(complaint);
+        }
+        self.failed.get_or_insert(complaint);
+        Ok(())
+    }
+
     fn sample(&mut self, workers: &Workers, length: Duration) -> Result<(), String> {
         let mut sample = workers.sample(&self.subject, self.threads, self.calls)?;
         for _ in 0..RETRIES {

@@ -107,7 +107,7 @@ impl Subject {
         }
     }
 
-    fn complaint(&self, what: &str) -> String {
+    pub(crate) fn complaint(&self, what: &str) -> String {
         format!("{}, {}: {what}", self.who, self.case.label())
     }
 }

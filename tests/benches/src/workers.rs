@@ -1,5 +1,6 @@
 //! Threads that make calls at the same time, each on a core of its own as far as there are.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -36,7 +37,8 @@ pub(crate) struct Workers {
 
 struct Worker {
     jobs: Option<Sender<Job>>,
-    done: Receiver<Done>,
+    /// Nothing of a job that panicked.
+    done: Receiver<Option<Done>>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -98,11 +100,10 @@ impl Workers {
         }
         let mut disturbed = false;
         let mut times = Vec::with_capacity(threads);
-        for worker in workers {
-            let done = worker
-                .done
-                .recv()
-                .map_err(|_| format!("{}, {}: panicked", subject.who, subject.case.label()))?;
+        // All of them, so that none is still at it when the next job comes.
+        let done: Vec<_> = workers.iter().map(Worker::end).collect();
+        for done in done {
+            let done = done.ok_or_else(|| subject.complaint("panicked"))?;
             subject.check_seen(calls, done.seen)?;
             disturbed |= done.preempted;
             times.push((done.from, done.to));
@@ -143,7 +144,14 @@ impl Worker {
         let thread = std::thread::spawn(move || {
             bind(index);
             for job in todo {
-                if finished.send(job.run()).is_err() {
+                let arrived = Arc::clone(&job.arrived);
+                let all = job.all;
+                let done = catch_unwind(AssertUnwindSafe(|| job.run())).ok();
+                if done.is_none() {
+                    // Relaxed, as at the start: the others must not wait for this one.
+                    arrived.fetch_add(all, Ordering::Relaxed);
+                }
+                if finished.send(done).is_err() {
                     break;
                 }
             }
@@ -157,9 +165,13 @@ impl Worker {
 
     fn begin(&self, job: Job) {
         if let Some(jobs) = &self.jobs {
-            // A worker that has panicked is noticed when its result does not come.
+            // That a worker is gone is noticed when its result does not come.
             let _ = jobs.send(job);
         }
+    }
+
+    fn end(&self) -> Option<Done> {
+        self.done.recv().ok().flatten()
     }
 }
 

@@ -88,6 +88,9 @@ fn main() -> ExitCode {
     if seen {
         eprintln!();
     }
+    for it in figures.left_out() {
+        println!("left out: {it}");
+    }
     if smoke {
         println!("{count} subjects do what their cases promise, on 1 and 2 threads");
         return ExitCode::SUCCESS;
