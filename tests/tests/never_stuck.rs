@@ -2,7 +2,7 @@
 //! waits for ever; and the engine's invariants hold after each step.
 //!
 //! Random settings, calls, panics, dropped permits and futures, steps of the clock from a
-//! nanosecond to years, manual operations. `CB_SEQUENCES=100000` runs that many sequences, `CB_SEED`
+//! nanosecond to years, manual operations, other settings while it works. `CB_SEQUENCES=100000` runs that many sequences, `CB_SEED`
 //! only the one that failed.
 
 #![allow(clippy::unwrap_used, clippy::print_stderr)] // in the helpers of the test
@@ -132,7 +132,7 @@ fn sequence(world: &mut World, random: &mut Random, steps: &mut Vec<Step>) -> Ch
 }
 
 fn step(random: &mut Random, health: u64) -> Step {
-    match random.below(32) {
+    match random.below(33) {
         0..4 => Step::Acquire,
         4..7 => Step::Spawn,
         7..13 => Step::Finish(random.between(0, 1000) as usize, end(random, health)),
@@ -158,6 +158,7 @@ fn step(random: &mut Random, health: u64) -> Step {
             1 => Duration::ZERO,
             _ => time(random),
         }),
+        31 => Step::Configure(random.next()),
         _ if random.one_in(4) => Step::Heal,
         _ => Step::Advance(Duration::from_secs(1)),
     }

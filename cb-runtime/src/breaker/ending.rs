@@ -171,9 +171,9 @@ impl Inner {
     #[inline]
     fn end(&self, ticket: Ticket, end: End) -> Option<u64> {
         let flags = self.limits.flags();
-        if let Some(warmup) = self.limits.warmup().filter(|_| flags.unusual()) {
+        if flags.unusual() && self.limits.warmup().is_some() {
             // It may have ended since anybody looked.
-            self.warm_up(self.clock.now(), warmup);
+            self.end_warm_up(self.clock.now());
         }
         match ticket.word.state() {
             State::Closed | State::MetricsOnly => self.end_recorded(ticket, end, flags),

@@ -268,15 +268,22 @@ impl Inner {
     }
 
     /// Begins the warm-up at the first call, and ends it in time.
-    pub(super) fn warm_up(&self, now: Nanos, warmup: Nanos) {
-        let warm_at = self.warm_at();
-        if warm_at == 0 {
+    fn warm_up(&self, now: Nanos, warmup: Nanos) {
+        if self.warm_at() == 0 {
             let end = now.saturating_add(warmup).max(1);
             // Relaxed: the first of several calls sets it, and nothing else depends on it.
             let _ = self
                 .warm_at
                 .compare_exchange(0, end, Ordering::Relaxed, Ordering::Relaxed);
-        } else if warm_at != Nanos::MAX && now >= warm_at {
+        } else {
+            self.end_warm_up(now);
+        }
+    }
+
+    /// Only a call begins one: after a change of settings the end of an older call can come first.
+    pub(super) fn end_warm_up(&self, now: Nanos) {
+        let warm_at = self.warm_at();
+        if warm_at != 0 && warm_at != Nanos::MAX && now >= warm_at {
             self.settle(&mut self.lock(), now);
             self.announce();
         }

@@ -23,7 +23,7 @@ fn waits_for_ever(world: &World, shown: &Snapshot) -> bool {
         State::ForcedOpen => true,
         State::Open => shown.retry_after.is_none_or(|rest| rest > FOR_EVER),
         // Nothing ends a stay without a limit but the probes that are under way.
-        State::HalfOpen => world.given.max_wait.is_none() && world.under_way() > 0,
+        State::HalfOpen => world.half_open().max_wait.is_none() && world.under_way() > 0,
         _ => false,
     }
 }
@@ -50,8 +50,10 @@ pub(crate) fn admits(world: &mut World) -> Checked {
     world.seen.probed();
     let begin = world.clock.elapsed();
     let longest_wait = world.given.longest_wait.max(world.by_hand_wait);
-    let stay = world.given.max_wait.unwrap_or_default();
-    let pause = world.given.delay.unwrap_or_default();
+    // The stay that is going on, and the next one.
+    let stays = [world.half_open(), world.given.half_open];
+    let stay: Duration = stays.iter().filter_map(|stay| stay.max_wait).sum();
+    let pause: Duration = stays.iter().filter_map(|stay| stay.delay).sum();
     // A ramp admits one of ten at first.
     let calls = if world.given.ramp { 13 } else { 3 };
     let bound = longest_wait
@@ -82,11 +84,15 @@ pub(crate) fn admits(world: &mut World) -> Checked {
 /// With a healthy downstream the breaker closes in bounded time.
 pub(crate) fn closes(world: &mut World) -> Checked {
     world.seen.probed();
-    if world.given.max_wait.is_none() {
+    let own = world.half_open();
+    if own.max_wait.is_none() || world.given.half_open.max_wait.is_none() {
         // Only their return can end the stay.
         world.drop_calls();
     }
     let mut stays = Stays::default();
+    // One that began under other settings may have had no chance.
+    let changed = world.changed_in == world.breaker.snapshot().generation;
+    let most = STAYS + usize::from(changed);
     loop {
         let shown = world.breaker.snapshot();
         match shown.state {
@@ -97,7 +103,7 @@ pub(crate) fn closes(world: &mut World) -> Checked {
         if world.clock.elapsed() > super::world::OLDEST + YEAR * 20 {
             return Ok(());
         }
-        if stays.count(&shown) > STAYS {
+        if stays.count(&shown) > most {
             ensure!(hopeless(world), "healthy, and not CLOSED: {shown:?}");
             return Ok(());
         }
@@ -138,12 +144,12 @@ fn call(breaker: &CircuitBreaker) -> bool {
 /// One call a second cannot make so many probes within the longest stay, and the configuration says
 /// that the breaker then opens.
 fn hopeless(world: &World) -> bool {
-    let given = &world.given;
+    let given = world.given.half_open;
     let free = given
         .max_wait
         .map(|limit| limit.saturating_sub(given.delay.unwrap_or_default()));
     given.max_wait_state == MaxWaitState::Open
-        && free.is_some_and(|free| free < SECOND * (given.half_open_calls + 1))
+        && free.is_some_and(|free| free < SECOND * (given.calls + 1))
 }
 
 /// The HALF_OPEN stays that were seen.

@@ -17,13 +17,19 @@ pub(crate) struct Given {
     pub(crate) window_calls: Option<u32>,
     /// The longest wait that the breaker itself may choose.
     pub(crate) longest_wait: Duration,
-    pub(crate) half_open_calls: u32,
+    pub(crate) half_open: HalfOpen,
+    pub(crate) ramp: bool,
+    pub(crate) count_running: bool,
+}
+
+/// What a HALF_OPEN stay keeps to its end.
+#[derive(Clone, Copy)]
+pub(crate) struct HalfOpen {
+    pub(crate) calls: u32,
     pub(crate) concurrency: u32,
     pub(crate) delay: Option<Duration>,
     pub(crate) max_wait: Option<Duration>,
     pub(crate) max_wait_state: MaxWaitState,
-    pub(crate) ramp: bool,
-    pub(crate) count_running: bool,
 }
 
 impl Given {
@@ -37,11 +43,13 @@ impl Given {
             mode: State::Closed,
             window_calls,
             longest_wait,
-            half_open_calls: 5,
-            concurrency: 5,
-            delay: None,
-            max_wait: Some(30 * SECOND),
-            max_wait_state: MaxWaitState::Decide,
+            half_open: HalfOpen {
+                calls: 5,
+                concurrency: 5,
+                delay: None,
+                max_wait: Some(30 * SECOND),
+                max_wait_state: MaxWaitState::Decide,
+            },
             ramp: random.one_in(3),
             count_running,
         };
@@ -49,7 +57,7 @@ impl Given {
             let time = random.pick(&[Duration::from_nanos(1), SECOND, 60 * SECOND, YEAR]);
             given.set(|config| config.ramp(time));
         }
-        given.half_open(random);
+        given.draw_half_open(random);
         if random.one_in(8) {
             let modes = [
                 (Mode::Enabled, State::Closed),
@@ -69,17 +77,17 @@ impl Given {
         self.config = change(std::mem::take(&mut self.config));
     }
 
-    fn half_open(&mut self, random: &mut Random) {
+    fn draw_half_open(&mut self, random: &mut Random) {
         if random.one_in(2) {
             let calls = random.pick(&[1, 2, 3, 10, 40, 1000]);
-            self.half_open_calls = calls;
+            self.half_open.calls = calls;
             self.set(|config| config.half_open_calls(calls));
         }
-        let calls = self.half_open_calls;
-        self.concurrency = calls;
+        let calls = self.half_open.calls;
+        self.half_open.concurrency = calls;
         if random.one_in(3) {
-            self.concurrency = random.between(1, calls);
-            let concurrency = self.concurrency;
+            self.half_open.concurrency = random.between(1, calls);
+            let concurrency = self.half_open.concurrency;
             self.set(|config| config.half_open_concurrency(concurrency));
         }
         self.half_open_times(random);
@@ -89,7 +97,7 @@ impl Given {
     fn half_open_times(&mut self, random: &mut Random) {
         if random.one_in(4) {
             let delay = random.pick(&[MILLI, 500 * MILLI, 3 * SECOND, 20 * SECOND]);
-            self.delay = Some(delay);
+            self.half_open.delay = Some(delay);
             self.set(|config| config.half_open_delay(delay));
         }
         if random.one_in(2) {
@@ -99,22 +107,22 @@ impl Given {
                 MaxWaitState::Closed,
             ];
             let state = random.pick(&states);
-            self.max_wait_state = state;
+            self.half_open.max_wait_state = state;
             self.set(|config| config.half_open_max_wait_state(state));
         }
         if random.one_in(5) {
-            self.max_wait = None;
+            self.half_open.max_wait = None;
             self.set(Config::half_open_max_wait_off);
         } else if random.one_in(2) {
-            let short = match self.max_wait_state {
+            let short = match self.half_open.max_wait_state {
                 // One call a second must find the stay before it is over.
                 MaxWaitState::Open => SECOND,
                 _ => Duration::ZERO,
             };
             let longer = [MILLI, SECOND, 10 * SECOND, 3600 * SECOND, YEAR];
             let free = short + random.pick(&longer);
-            let max_wait = self.delay.unwrap_or_default() + free;
-            self.max_wait = Some(max_wait);
+            let max_wait = self.half_open.delay.unwrap_or_default() + free;
+            self.half_open.max_wait = Some(max_wait);
             self.set(|config| config.half_open_max_wait(max_wait));
         }
     }

@@ -33,6 +33,11 @@ impl Seen {
         }
     }
 
+    /// The settings have changed: an OPEN stay may end at another time.
+    pub(crate) fn configured(&mut self) {
+        self.deadline = None;
+    }
+
     /// Probes have come and gone since the last look.
     pub(crate) fn probed(&mut self) {
         self.stay_end = None;
@@ -41,6 +46,7 @@ impl Seen {
 
 /// Reads, compares with what was seen before, and checks that reading changes nothing.
 pub(crate) fn hold(world: &mut World, by_hand: bool) -> Checked {
+    world.look();
     let state = world.breaker.state();
     let shown = world.breaker.snapshot();
     let would = world.breaker.would_permit();
@@ -95,11 +101,12 @@ fn figures(world: &World, shown: &Snapshot) -> Checked {
         );
     }
     let under_way = world.under_way_in(shown.generation);
+    let changed = world.changed_in == shown.generation;
     ensure!(
-        shown
-            .in_flight
-            .is_none_or(|calls| calls as usize == under_way)
-            && shown.in_flight.is_some() == (in_window && world.given.count_running),
+        shown.in_flight.is_none_or(|calls| {
+            // Those that began before `count_running` was on are not seen.
+            calls as usize == under_way || changed && (calls as usize) < under_way
+        }) && shown.in_flight.is_some() == (in_window && world.given.count_running),
         "{under_way} calls under way: {shown:?}"
     );
     ensure!(shown.overdue <= shown.in_flight, "overdue: {shown:?}");
@@ -115,15 +122,15 @@ fn probes(world: &mut World, shown: &Snapshot, would: bool) -> Checked {
         return Ok(());
     };
     ensure!(shown.state == State::HalfOpen, "probes in {}", shown.state);
-    let given = &world.given;
+    let given = world.half_open();
     let under_way = world.under_way_in(shown.generation);
     ensure!(
         probes.in_flight as usize == under_way,
         "{under_way} probes under way, it says {probes:?}"
     );
     ensure!(
-        probes.permitted == given.half_open_calls
-            && probes.in_flight + probes.returned <= given.half_open_calls
+        probes.permitted == given.calls
+            && probes.in_flight + probes.returned <= given.calls
             && probes.in_flight <= given.concurrency,
         "too many permits: {probes:?}"
     );
@@ -132,8 +139,8 @@ fn probes(world: &mut World, shown: &Snapshot, would: bool) -> Checked {
         probes.pause.is_some() == pausing && probes.pause <= given.delay,
         "the pause: {shown:?}"
     );
-    let room = probes.in_flight < given.concurrency
-        && probes.in_flight + probes.returned < given.half_open_calls;
+    let room =
+        probes.in_flight < given.concurrency && probes.in_flight + probes.returned < given.calls;
     ensure!(
         would == (room && !pausing),
         "would_permit() {would}: {shown:?}"
@@ -143,7 +150,7 @@ fn probes(world: &mut World, shown: &Snapshot, would: bool) -> Checked {
 
 /// The end of the longest stay. Where the probes decide, it is counted from the first of them.
 fn longest_stay(world: &mut World, shown: &Snapshot) -> Checked {
-    let (given, seen) = (&world.given, &mut world.seen);
+    let (given, seen) = (world.half_open(), &mut world.seen);
     let Some(probes) = shown.probes else {
         seen.stay_end = None;
         return Ok(());
@@ -212,7 +219,7 @@ fn stay(world: &mut World, shown: &Snapshot, would: bool) -> Checked {
                 rest == deadline.saturating_sub(now),
                 "the deadline moved from {deadline:?}"
             );
-            let free = rest.is_zero() && world.given.delay.is_none();
+            let free = rest.is_zero() && world.given.half_open.delay.is_none();
             ensure!(would == free, "would_permit() {would}: {shown:?}");
         }
         State::ForcedOpen => ensure!(!would, "would permit in FORCED_OPEN"),

@@ -15,11 +15,14 @@ use cb_runtime::{
 };
 use cb_tests::harness::Log;
 
-use super::given::Given;
+use super::given::{Given, HalfOpen};
 use super::invariants::Seen;
+use super::random::Random;
 
 /// Steps end early at this age of the breaker, so that the checks at the end still have years.
 pub(crate) const OLDEST: Duration = Duration::from_secs(40 * 365 * 86_400);
+
+const NAME: &str = "never stuck";
 
 /// How a call ends.
 #[derive(Clone, Copy, Debug)]
@@ -60,6 +63,8 @@ pub(crate) enum Step {
     ToDeadline(u64),
     ByHand(ByHand),
     OpenFor(Duration),
+    /// Other settings, drawn from this seed.
+    Configure(u64),
     /// The downstream is healthy from here on: the breaker must close. The sequence goes on.
     Heal,
 }
@@ -77,8 +82,14 @@ struct Flying {
 }
 
 pub(crate) struct World {
+    /// In force.
     pub(crate) given: Given,
+    /// The latest HALF_OPEN stay that was seen, with the settings it began with.
+    half_open: (u64, HalfOpen),
+    /// The stay in which the settings last changed.
+    pub(crate) changed_in: u64,
     pub(crate) clock: TestClock,
+    registry: Registry,
     pub(crate) breaker: CircuitBreaker,
     pub(crate) log: Log,
     pub(crate) seen: Seen,
@@ -102,19 +113,56 @@ impl World {
     pub(crate) fn new(given: Given, start: Duration, interest: Interest) -> Self {
         let clock = TestClock::starting_at(start);
         let registry = Registry::with_clock(&clock);
-        let breaker = registry
-            .create("never stuck", &given.config)
+        registry
+            .configure(NAME, given.config.clone())
             .expect("checked before");
+        let breaker = registry.get_or_create(NAME);
         let log = Log::start(|listener| breaker.subscribe(interest, listener));
         Self {
             seen: Seen::first(&breaker.snapshot()),
+            half_open: (0, given.half_open),
+            changed_in: 0,
             given,
             clock,
+            registry,
             breaker,
             log,
             by_hand_wait: Duration::ZERO,
             flying: Vec::new(),
         }
+    }
+
+    /// The settings of the HALF_OPEN stay that is going on, or of the next one.
+    pub(crate) fn half_open(&self) -> HalfOpen {
+        let shown = self.breaker.snapshot();
+        if shown.state == State::HalfOpen && shown.generation == self.half_open.0 {
+            self.half_open.1
+        } else {
+            self.given.half_open
+        }
+    }
+
+    /// To be called before the settings change: notes those that a stay has begun with.
+    pub(crate) fn look(&mut self) {
+        let shown = self.breaker.snapshot();
+        if shown.state == State::HalfOpen && shown.generation != self.half_open.0 {
+            self.half_open = (shown.generation, self.given.half_open);
+        }
+    }
+
+    fn configure(&mut self, seed: u64) {
+        self.look();
+        let given = Given::draw(&mut Random::new(seed));
+        // No wait ends before now, however much shorter it has become.
+        let served = self.breaker.snapshot().in_state_for;
+        let longest = self.by_hand_wait.max(self.given.longest_wait);
+        self.by_hand_wait = longest.max(served);
+        self.registry
+            .configure(NAME, given.config.clone())
+            .expect("checked before");
+        self.changed_in = self.breaker.snapshot().generation;
+        self.seen.configured();
+        self.given = given;
     }
 
     pub(crate) fn under_way(&self) -> usize {
@@ -154,6 +202,10 @@ impl World {
                 if legal {
                     self.by_hand_wait = self.by_hand_wait.max(wait);
                 }
+                Ok(())
+            }
+            Step::Configure(seed) => {
+                self.configure(seed);
                 Ok(())
             }
             Step::Heal => super::ends::closes(self),
