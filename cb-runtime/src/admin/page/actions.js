@@ -56,13 +56,13 @@ export class Actions {
       this.send(operation);
       return;
     }
-    const dialog = document.getElementById("confirm");
     document.getElementById("confirm-question").textContent = `${operation.label}: ${shown(this.name, 80)}?`;
     document.getElementById("confirm-effect").textContent = operation.effect;
-    document.getElementById("confirm-yes").textContent = operation.label;
-    dialog.returnValue = "no";
-    dialog.addEventListener("close", () => dialog.returnValue === "yes" && this.send(operation), { once: true });
-    dialog.showModal();
+    const yes = document.getElementById("confirm-yes");
+    yes.textContent = operation.label;
+    // Not when the dialog has closed: that is told later, when it may be open again for something else.
+    yes.onclick = () => this.send(operation);
+    document.getElementById("confirm").showModal();
   }
 
   async send(operation) {
