@@ -178,9 +178,28 @@ impl Page {
         }
     }
 
-    /// Presses the mouse button where a person would, on an element that can be seen.
+    /// Moves the pointer to an element that can be seen and presses the button there.
     #[track_caller]
     pub(crate) fn click(&self, selector: &str) {
+        let place = self.place(selector);
+        self.mouse("mouseMoved", &place);
+        // What is sorted by the page stands still from now on; it may have moved until then.
+        let place = self.place(selector);
+        for kind in ["mousePressed", "mouseReleased"] {
+            self.mouse(kind, &place);
+        }
+    }
+
+    fn mouse(&self, kind: &str, place: &Value) {
+        let button = if kind == "mouseMoved" { "none" } else { "left" };
+        let at =
+            json!({"type": kind, "x": place[0], "y": place[1], "button": button, "clickCount": 1});
+        self.send("Input.dispatchMouseEvent", at);
+    }
+
+    /// The middle of an element that nothing is in front of.
+    #[track_caller]
+    fn place(&self, selector: &str) -> Value {
         let selector = json!(selector);
         let find = format!("document.querySelector({selector})");
         self.wait(&format!(
@@ -194,9 +213,22 @@ impl Page {
               return e.contains(hit) ? [x, y] : `${{hit?.outerHTML?.slice(0, 200)}} is in front`; }})()"
         ));
         assert!(place.is_array(), "{selector}: {place}");
-        for kind in ["mousePressed", "mouseReleased"] {
-            let at = json!({"type": kind, "x": place[0], "y": place[1], "button": "left", "clickCount": 1});
-            self.send("Input.dispatchMouseEvent", at);
+        place
+    }
+
+    /// Opens the detail of a breaker by its tile. A tile can still move between a look at it and the
+    /// click, in a list that lives; then a person clicks again.
+    #[track_caller]
+    pub(crate) fn choose(&self, name: &str) {
+        let shown = format!(
+            "document.getElementById('detail-name')?.textContent === {}",
+            json!(name)
+        );
+        let tile = format!(".tile[data-name={}] .name", json!(name));
+        let begin = Instant::now();
+        while self.value(&shown) != true {
+            assert!(begin.elapsed() < PATIENCE, "{name} cannot be chosen");
+            self.click(&tile);
         }
     }
 

@@ -10,7 +10,7 @@ fn each_operation_does_what_its_button_says() {
     let served = Served::start(|admin| admin.authorise(|_| true));
     let stock = served.breaker("stock");
     let page = Page::open(&served.page());
-    page.click("[data-name='stock'] .name");
+    page.choose("stock");
     let shows = |state_: &str| {
         page.wait(&format!("{} === '{state_}'", state("stock")));
         page.wait(&format!(
@@ -57,7 +57,7 @@ fn a_refusal_is_told_and_changes_nothing() {
     let stock = served.breaker("stock");
     fail(&stock, 4);
     let page = Page::open(&served.page());
-    page.click("[data-name='stock'] .name");
+    page.choose("stock");
     page.click("#detail [data-operation='reset']");
     page.wait("document.querySelector('#detail .outcome').textContent === 'Refused (403): you may not do this.'");
     page.screenshot("refused");

@@ -24,7 +24,7 @@ fn the_states_of_a_real_outage_are_seen_one_after_the_other() {
         "/next probe in [\\d.]+ m?s/.test({}?.textContent)",
         tile("inventory.query", ".next .words")
     ));
-    page.click("[data-name='inventory.query'] .name");
+    page.choose("inventory.query");
     page.wait(
         "/^It opened because \\d+ /.test(document.querySelector('#detail .why')?.textContent)",
     );
@@ -58,7 +58,7 @@ fn the_states_of_a_real_outage_are_seen_one_after_the_other() {
     page.size(390, 844);
     page.wait("document.documentElement.scrollWidth <= 390");
     page.screenshot("narrow");
-    page.click("[data-name='inventory.query'] .name");
+    page.choose("inventory.query");
     page.wait("document.documentElement.scrollWidth <= 390");
     page.wait("document.querySelectorAll('#detail .explanation li').length > 0");
     page.screenshot("narrow-detail");
@@ -73,7 +73,7 @@ fn the_page_forces_a_breaker_of_the_program_open_only_if_it_may() {
     ] {
         let program = Dashboard::start(args);
         let page = Page::open(&program.address);
-        page.click("[data-name='reports.export'] .name");
+        page.choose("reports.export");
         page.click("#detail [data-operation='force_open']");
         page.click("#confirm-yes");
         if may {
@@ -89,7 +89,7 @@ fn the_page_forces_a_breaker_of_the_program_open_only_if_it_may() {
     }
     let program = Dashboard::start(&[]);
     let page = Page::open(&program.address);
-    page.click("[data-name='reports.export'] .name");
+    page.choose("reports.export");
     page.wait("document.querySelectorAll('#detail .explanation li').length > 0");
     assert_eq!(
         page.number("document.querySelectorAll('[data-operation]').length"),

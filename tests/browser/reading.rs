@@ -27,7 +27,7 @@ fn everything_has_a_role_and_a_name() {
     fail(&stock, 1);
     fail(&served.breaker("prices"), 4);
     let page = Page::open(&served.page());
-    page.click("[data-name='stock'] .name");
+    page.choose("stock");
     page.wait("document.querySelectorAll('#detail .explanation li').length > 0");
     let nodes = nodes(&page);
     let named = |role: &str, name: &str| {
