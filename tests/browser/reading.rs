@@ -1,9 +1,12 @@
 //! The page as a screen reader and a keyboard see it.
 
+use std::time::{Duration, Instant};
+
+use cb_runtime::{Config, Window};
 use serde_json::{Value, json};
 
 use crate::chromium::Page;
-use crate::served::{Served, fail, succeed};
+use crate::served::{Served, fail, state, succeed, tile};
 
 /// The nodes of the accessibility tree that are not ignored: role and name.
 fn nodes(page: &Page) -> Vec<(String, String)> {
@@ -89,5 +92,54 @@ fn the_keyboard_reaches_everything_and_the_focus_comes_back() {
     page.press("Escape");
     page.wait("document.getElementById('detail').hidden");
     assert_eq!(focused(), "stock");
+    page.assert_no_complaints();
+}
+
+#[test]
+fn probes_and_slow_calls_are_shown_for_what_they_are() {
+    let served = Served::start(|admin| admin);
+    let stock = served.breaker("stock");
+    fail(&stock, 4);
+    stock.half_open().expect("from OPEN");
+    let running = stock.try_acquire().expect("a probe");
+    succeed(&stock, 1);
+
+    let config = Config::new()
+        .window(Window::Calls(10))
+        .slow(Duration::from_millis(1));
+    let prices = served.registry.create("prices", &config).expect("valid");
+    succeed(&prices, 2);
+    fail(&prices, 1);
+    let began = Instant::now();
+    let slow = prices.try_acquire().expect("it is closed");
+    while began.elapsed() <= Duration::from_millis(1) {
+        std::thread::yield_now();
+    }
+    slow.success();
+
+    let page = Page::open(&served.page());
+    let label =
+        |name: &str, inside: &str| format!("{}?.getAttribute('aria-label')", tile(name, inside));
+    page.wait(&format!(
+        "{} === 'Of 3 probes 1 returned (0 failed), 1 under way.'",
+        label("stock", ".slots")
+    ));
+    page.wait(&format!(
+        "/^1 of 3, ends in /.test({}.textContent)",
+        tile("stock", ".next .words")
+    ));
+    page.wait(&format!(
+        "{}?.startsWith('Of 4 calls: 2 ok, 1 slow, 1 failed.')",
+        label("prices", ".window")
+    ));
+    page.choose("stock");
+    page.screenshot("half-open");
+    running.success();
+    page.wait(&format!(
+        "{} === 'Of 3 probes 2 returned (0 failed), 0 under way.'",
+        label("stock", ".slots")
+    ));
+    succeed(&stock, 1);
+    page.wait(&format!("{} === 'CLOSED'", state("stock")));
     page.assert_no_complaints();
 }
