@@ -145,7 +145,7 @@ pub use permit::Permit;
 pub use registry::Registry;
 #[cfg(feature = "rehearsal")]
 pub use rehearsal::{
-    Active, Rehearsal, RehearsalError, RehearsalReport, WouldHaveRejected, WouldOpen,
+    ActiveTotals, Rehearsal, RehearsalError, RehearsalReport, WouldHaveRejected, WouldOpen,
 };
 pub use snapshot::{ProbeTotals, Probes, Snapshot, StateTotals};
 pub use state::State;

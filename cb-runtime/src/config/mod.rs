@@ -55,7 +55,8 @@ pub enum MaxWaitState {
 }
 
 /// A set of choices for a circuit breaker. What is not chosen is left to the layer below:
-/// built-in defaults, then the registry's default, then the template, then the attribute.
+/// built-in defaults, then the registry's default, then the template, then the attribute, then the
+/// configuration file, then changes at run time.
 ///
 /// | setting | range | default |
 /// |---|---|---|

@@ -16,7 +16,7 @@ use crate::listeners::Subscription;
 use crate::registry::Registry;
 use crate::sync::{Mutex, lock};
 
-pub use report::{Active, RehearsalReport, WouldHaveRejected, WouldOpen};
+pub use report::{ActiveTotals, RehearsalReport, WouldHaveRejected, WouldOpen};
 use shadow::Shadow;
 
 /// A configuration that is tried on the outcomes of a working breaker, until this is dropped.
@@ -35,6 +35,7 @@ use shadow::Shadow;
 /// METRICS_ONLY, which rejects nothing. Calls that were under way when the rehearsal began are left out,
 /// as are calls that were dropped before they were slow by the active breaker's limit. A wait is the
 /// computed one, without `retry_after`. `count_running` and `mode` of the candidate do not matter.
+/// Settings that change meanwhile do not reach the candidate; `Registry::remove` ends what it hears.
 ///
 /// While it runs each call of this breaker costs what an event costs, with the clock read at its
 /// beginning and end. Without a rehearsal it costs nothing.

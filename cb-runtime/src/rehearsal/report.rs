@@ -34,7 +34,7 @@ pub struct RehearsalReport {
     /// as always.
     pub late: u64,
     /// What the active breaker did meanwhile.
-    pub active: Active,
+    pub active: ActiveTotals,
     /// Outcomes that the rehearsal has missed, since events were dropped.
     pub missed: u64,
 }
@@ -79,7 +79,7 @@ impl WouldHaveRejected {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
-pub struct Active {
+pub struct ActiveTotals {
     /// How often it opened.
     pub opened: u64,
     /// Calls it rejected: they have no outcome, so the candidate has learnt nothing from them.

@@ -260,7 +260,7 @@ impl Shadow {
             not_closed_for: self.not_closed_for + open_now.unwrap_or_default(),
             rejected: self.rejected,
             late: self.late + self.breaker.snapshot().late,
-            active: super::Active {
+            active: super::ActiveTotals {
                 opened: self.active_opened,
                 rejected: active
                     .not_permitted_total
