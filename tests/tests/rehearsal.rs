@@ -110,9 +110,10 @@ fn nothing_is_decided_and_nothing_stays_behind() {
 fn what_began_before_an_opening_is_late_and_what_was_under_way_at_the_start_is_left_out() {
     let (registry, clock) = registry();
     let breaker = registry
-        .create("a", &Config::new().consecutive_failures_off())
+        .create("a", &Config::new().consecutive_failures_off().slow(s(60)))
         .unwrap();
     let before = breaker.try_acquire().unwrap();
+    clock.advance(s(1));
     let rehearsal = registry
         .rehearse("a", &Config::new().consecutive_failures(2))
         .unwrap();
@@ -146,7 +147,7 @@ fn overlapping_calls_after_the_wait_are_all_probes() {
     let rehearsal = registry.rehearse("a", &candidate).unwrap();
     fail(&breaker, 1);
     clock.advance(s(4));
-    let early = breaker.try_acquire().unwrap();
+    let [early, long] = [0, 1].map(|_| breaker.try_acquire().unwrap());
     clock.advance(s(1));
     let probes = [0, 1, 2].map(|_| breaker.try_acquire().unwrap());
     let fourth = breaker.try_acquire().unwrap();
@@ -162,6 +163,13 @@ fn overlapping_calls_after_the_wait_are_all_probes() {
     assert_eq!((report.state, report.late), (State::Closed, 0));
     fourth.success();
     assert_eq!(rehearsal.report().late, 1, "it began before the closing");
+    long.success();
+    let report = rehearsal.report();
+    assert_eq!(
+        (report.rejected.successful, report.late),
+        (2, 1),
+        "it began while the candidate was OPEN, whatever it is now"
+    );
 }
 
 #[test]
