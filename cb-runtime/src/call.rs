@@ -12,6 +12,7 @@ use crate::fault;
 use crate::function::{FallbackOn, FunctionSettings};
 use crate::outcome::Outcome;
 use crate::permit::Handle;
+use crate::span::InSpan;
 use crate::testing::faults;
 use crate::watch;
 
@@ -29,6 +30,8 @@ pub struct Guard<'a> {
     ticket: Ticket,
     function: Option<&'static FunctionSettings>,
     in_body: bool,
+    /// Whether there is something around the body: it is a probe's, or has a span.
+    surrounded: bool,
 }
 
 impl<'a> Guard<'a> {
@@ -49,6 +52,7 @@ impl<'a> Guard<'a> {
             breaker: Some(Handle::Borrowed(breaker)),
             function,
             in_body,
+            surrounded: false,
         })
     }
 
@@ -63,7 +67,9 @@ impl<'a> Guard<'a> {
                 if fault::any() {
                     meet_fault(&breaker, ticket, function, in_body)?;
                 }
+                let breaker = breaker.traced(ticket.state());
                 Ok(Self {
+                    surrounded: ticket.is_probe() || breaker.is_traced(),
                     breaker: Some(breaker),
                     ticket,
                     function,
@@ -83,7 +89,8 @@ impl<'a> Guard<'a> {
     fn end(&mut self, outcome: Outcome) -> Option<u64> {
         if let (Some(Handle::Borrowed(breaker)), Outcome::Success) = (&self.breaker, outcome) {
             if breaker.success_changes_nothing(self.ticket) {
-                self.breaker = None;
+                // Borrowed: there is nothing to drop, and the code for the others stays away.
+                std::mem::forget(self.breaker.take());
                 return None;
             }
         }
@@ -107,7 +114,7 @@ impl<'a> Guard<'a> {
     /// Runs the body of a sync call.
     #[inline]
     pub fn run<R>(&self, body: impl FnOnce() -> R) -> R {
-        let _probing = self.ticket.is_probe().then(Probing::begin);
+        let _around = self.surrounded.then(|| self.around());
         body()
     }
 
@@ -118,12 +125,20 @@ impl<'a> Guard<'a> {
             return Poll::Pending;
         }
         self.in_body = true;
-        let probing = self.ticket.is_probe().then(Probing::begin);
+        let around = self.surrounded.then(|| self.around());
         let polled = body.poll(cx);
-        drop(probing);
+        drop(around);
         // Once the body is done, only judging its value can go wrong, and that is a failure too.
         self.in_body = polled.is_ready();
         polled
+    }
+
+    #[cold]
+    fn around(&self) -> Around<'_> {
+        Around {
+            _span: self.breaker.as_ref().and_then(Handle::in_span),
+            _probing: self.ticket.is_probe().then(Probing::begin),
+        }
     }
 
     #[cold]
@@ -131,6 +146,12 @@ impl<'a> Guard<'a> {
         let breaker = self.breaker.as_deref();
         breaker.is_some_and(|breaker| faults::holds(breaker, self.ticket.start(), cx))
     }
+}
+
+/// While the body runs.
+struct Around<'a> {
+    _span: Option<InSpan<'a>>,
+    _probing: Option<Probing>,
 }
 
 /// What a test's scope makes of the call.
@@ -166,7 +187,17 @@ fn end_slowly(
     function: Option<&'static FunctionSettings>,
     outcome: Outcome,
 ) -> Option<u64> {
-    end(&breaker, ticket, function, outcome)
+    breaker.tell_outcome(match outcome {
+        Outcome::Success => "success",
+        Outcome::Failure => "failure",
+        Outcome::Ignored => "ignored",
+    });
+    let opened = end(&breaker, ticket, function, outcome);
+    if let Handle::Borrowed(_) = breaker {
+        // The usual case, with nothing to drop.
+        std::mem::forget(breaker);
+    }
+    opened
 }
 
 #[inline]
@@ -192,8 +223,10 @@ fn abandon(
     in_body: bool,
 ) {
     if in_body {
+        breaker.tell_outcome("panic");
         let _ = breaker.finish(ticket, Outcome::Failure);
     } else {
+        breaker.tell_outcome("cancelled");
         let own = function.and_then(|function| function.on_cancel);
         breaker.cancel(
             ticket,
@@ -224,7 +257,7 @@ mod timeout {
     use std::task::{Context, Poll};
     use std::time::Duration;
 
-    use super::Guard;
+    use super::{Guard, end};
     use crate::clock::Sleep;
     use crate::error::{Name, TimedOut};
     use crate::outcome::Outcome;
@@ -270,15 +303,16 @@ mod timeout {
 
         /// The call was dropped at its timeout.
         pub fn timed_out(mut self) -> TimedOut {
-            let name = match &self.breaker {
+            let name = match self.breaker.take() {
                 Some(breaker) => {
                     breaker.count_timeout();
+                    breaker.tell_outcome("timeout");
+                    let _ = end(&breaker, self.ticket, self.function, Outcome::Failure);
                     breaker.name.clone()
                 }
                 // It had ended before.
                 None => Name::Static(""),
             };
-            let _ = self.end(Outcome::Failure);
             TimedOut {
                 name,
                 after: self.timeout(),

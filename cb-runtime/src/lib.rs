@@ -55,7 +55,7 @@
 //! - `serde`: [`Snapshot`], [`Event`], [`Explanation`], [`ChosenSetting`] and [`Conflict`] as data.
 //! - `metrics`: counters, gauges and a histogram of every breaker through the `metrics` facade.
 //! - `tokio` (default): `timeout` on async functions, and `Registry::run_timer`.
-//! - `tracing`: transitions, rejections and conflicts as `tracing` events.
+//! - `tracing`: transitions, rejections and conflicts as `tracing` events, guarded calls in spans.
 
 #[cfg(feature = "admin")]
 pub mod admin;
@@ -106,6 +106,7 @@ mod seconds;
 mod site;
 mod slot;
 mod snapshot;
+mod span;
 mod state;
 #[cfg(feature = "config-file")]
 mod suggest;

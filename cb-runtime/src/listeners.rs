@@ -204,6 +204,8 @@ struct Queue {
 
 impl Events {
     pub(crate) fn new(registry: Arc<Hub>) -> Self {
+        #[cfg(feature = "tracing")]
+        crate::tracing::listen();
         Self {
             own: Arc::default(),
             registry,

@@ -14,6 +14,8 @@ pub(crate) enum Handle<'a> {
     Borrowed(&'a Inner),
     Shared(Arc<Inner>),
     OfKey(Arc<Slot>),
+    #[cfg(feature = "tracing")]
+    Traced(Arc<crate::tracing::Traced<'a>>),
 }
 
 impl std::ops::Deref for Handle<'_> {
@@ -25,6 +27,8 @@ impl std::ops::Deref for Handle<'_> {
             Self::Borrowed(inner) => inner,
             Self::Shared(inner) => inner,
             Self::OfKey(slot) => &slot.breaker.inner,
+            #[cfg(feature = "tracing")]
+            Self::Traced(traced) => &traced.breaker,
         }
     }
 }

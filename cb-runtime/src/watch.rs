@@ -1,4 +1,5 @@
-//! Whether anybody watches single calls: a scope of a test, or a listener of per-call events.
+//! Whether anybody watches single calls: a scope of a test, a listener of per-call events, an exporter
+//! of metrics, a subscriber that wants a span for each.
 //! While nobody does, anywhere in the process, a call pays one load for all of them.
 
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -296,9 +296,12 @@ impl Inner {
                 recorded => break recorded,
             }
         };
-        let published = self.events.watches(Interest::EACH_CALL);
-        if published {
+        let watched = self.events.watches(Interest::EACH_CALL);
+        if watched {
             self.count_end(Ending::Recorded(mark), timing.took);
+        }
+        let published = watched && self.events.wants(Interest::CALLS);
+        if published {
             self.push(end.event(timing.took), self.exactly(now), word.stay());
         }
         let opened = self.recorded(word, mark, recorded, flags, now);

@@ -76,6 +76,12 @@ impl Ticket {
         self
     }
 
+    /// The state in which it was given.
+    #[inline]
+    pub(crate) fn state(self) -> State {
+        self.word.state()
+    }
+
     #[inline]
     pub(crate) fn is_probe(self) -> bool {
         self.word.state() == State::HalfOpen

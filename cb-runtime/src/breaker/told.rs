@@ -54,7 +54,7 @@ impl Inner {
     ) {
         #[cfg(feature = "tracing")]
         if self.events.rejections.is_worth_a_look(now, before) {
-            let now = now.unwrap_or_else(|| self.clock.now());
+            let now = now.unwrap_or_else(|| self.clock.coarse().at);
             let total = || self.totals().rejected;
             let retry_after = retry_after.map(std::time::Duration::from_nanos);
             self.events

@@ -1,4 +1,4 @@
-//! Transitions, rejections and conflicts as `tracing` events (feature `tracing`).
+//! Transitions, rejections and conflicts as `tracing` events, calls in spans (feature `tracing`).
 //!
 //! With the feature on there is nothing to install: what breakers do goes to the application's own
 //! subscriber, through the target `cb_runtime`.
@@ -55,21 +55,41 @@
 //! breaker's clock; where a rejection needs no clock (FORCED_OPEN) it is looked at for one in 16, so
 //! there a line may come 16 rejections late.
 //!
+//! # Spans
+//!
+//! Each guarded call runs in a span `circuit_breaker` of level debug, with the target
+//! `cb_runtime::call`; for an async call it is entered around each poll. So what the body logs, and the
+//! spans of a client below it, carry the breaker's name. Its fields:
+//!
+//! | field | meaning |
+//! |---|---|
+//! | `name` | the breaker |
+//! | `state` | the state in which the call was permitted; `HALF_OPEN` means a probe |
+//! | `outcome` | at the end: `success`, `failure`, `ignored`, `timeout`, `panic`, or `cancelled` if it was dropped |
+//!
+//! Rejected calls have no span, since nothing runs. Whoever takes a [`Permit`](crate::Permit) runs
+//! the call, and makes its span. To see spans without all of the debug level:
+//! `info,cb_runtime::call=debug`.
+//!
 //! # Costs
 //!
 //! Transitions are told by the thread that delivers events, outside of all locks, in their order. A
 //! subscriber that panics there is isolated. A rejection costs one more load, also without a
-//! subscriber; the lines alone can allocate, as far as the subscriber does.
+//! subscriber; the lines alone can allocate, as far as the subscriber does. A call costs
+//! nothing while no subscriber is interested in its span. One that has a span allocates once for
+//! it, beside what the subscriber does.
 //!
 //! Conflicts that are found while there is no subscriber go to standard error, as without the feature.
 
 mod rejections;
+mod span;
 mod transitions;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
 pub(crate) use rejections::{Interval, Rejections};
+pub(crate) use span::{Traced, listen};
 pub(crate) use transitions::tell;
 
 use crate::clock::nanos;

@@ -16,6 +16,27 @@ pub(crate) struct Line {
     pub(crate) target: String,
     pub(crate) message: String,
     pub(crate) fields: BTreeMap<String, String>,
+    /// The innermost span it was in.
+    pub(crate) span: Option<usize>,
+}
+
+/// A span, by the order in which they began.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Span {
+    pub(crate) name: &'static str,
+    pub(crate) target: String,
+    pub(crate) fields: BTreeMap<String, String>,
+    /// How often it was entered.
+    pub(crate) entered: usize,
+    /// How many handles there are to it.
+    pub(crate) handles: usize,
+}
+
+#[derive(Default)]
+struct Spans {
+    all: Vec<Span>,
+    /// Those that are entered, the innermost last. Of one thread.
+    entered: Vec<usize>,
 }
 
 impl Line {
@@ -33,6 +54,7 @@ type Listener = Box<dyn Fn(&Line) + Send + Sync>;
 
 pub(crate) struct Everything {
     lines: Arc<Mutex<Vec<Line>>>,
+    spans: Arc<Mutex<Spans>>,
     most: Level,
     also: Option<Listener>,
 }
@@ -40,6 +62,7 @@ pub(crate) struct Everything {
 /// What was heard so far on this thread.
 pub(crate) struct Heard {
     lines: Arc<Mutex<Vec<Line>>>,
+    spans: Arc<Mutex<Spans>>,
     _hearing: DefaultGuard,
 }
 
@@ -51,13 +74,16 @@ pub(crate) fn hear(most: Level) -> Heard {
 /// The same, and does something with each line.
 pub(crate) fn hear_and(most: Level, also: Option<Listener>) -> Heard {
     let lines: Arc<Mutex<Vec<Line>>> = Arc::default();
+    let spans: Arc<Mutex<Spans>> = Arc::default();
     let all = Everything {
         lines: Arc::clone(&lines),
+        spans: Arc::clone(&spans),
         most,
         also,
     };
     Heard {
         lines,
+        spans,
         _hearing: tracing::subscriber::set_default(all),
     }
 }
@@ -65,6 +91,15 @@ pub(crate) fn hear_and(most: Level, also: Option<Listener>) -> Heard {
 impl Heard {
     pub(crate) fn lines(&self) -> Vec<Line> {
         self.lines.lock().unwrap().clone()
+    }
+
+    pub(crate) fn spans(&self) -> Vec<Span> {
+        self.spans.lock().unwrap().all.clone()
+    }
+
+    /// The spans that are entered now.
+    pub(crate) fn entered(&self) -> Vec<usize> {
+        self.spans.lock().unwrap().entered.clone()
     }
 
     /// The lines since they were last taken.
@@ -91,11 +126,23 @@ impl Subscriber for Everything {
         metadata.target().starts_with("cb_runtime") && *metadata.level() <= self.most
     }
 
-    fn new_span(&self, _: &Attributes<'_>) -> Id {
-        Id::from_u64(1)
+    fn new_span(&self, attributes: &Attributes<'_>) -> Id {
+        let mut fields = BTreeMap::new();
+        attributes.record(&mut Fields(&mut fields));
+        let mut spans = self.spans.lock().unwrap();
+        spans.all.push(Span {
+            name: attributes.metadata().name(),
+            target: attributes.metadata().target().to_owned(),
+            fields,
+            entered: 0,
+            handles: 1,
+        });
+        Id::from_u64(spans.all.len() as u64)
     }
 
-    fn record(&self, _: &Id, _: &Record<'_>) {}
+    fn record(&self, id: &Id, values: &Record<'_>) {
+        self.with(id, |span| values.record(&mut Fields(&mut span.fields)));
+    }
 
     fn record_follows_from(&self, _: &Id, _: &Id) {}
 
@@ -107,6 +154,7 @@ impl Subscriber for Everything {
             target: event.metadata().target().to_owned(),
             message: fields.remove("message").unwrap_or_default(),
             fields,
+            span: self.spans.lock().unwrap().entered.last().copied(),
         };
         self.lines.lock().unwrap().push(line.clone());
         if let Some(also) = &self.also {
@@ -114,7 +162,33 @@ impl Subscriber for Everything {
         }
     }
 
-    fn enter(&self, _: &Id) {}
+    fn enter(&self, id: &Id) {
+        self.with(id, |span| span.entered += 1);
+        self.spans.lock().unwrap().entered.push(place(id));
+    }
 
-    fn exit(&self, _: &Id) {}
+    fn exit(&self, id: &Id) {
+        let last = self.spans.lock().unwrap().entered.pop();
+        assert_eq!(last, Some(place(id)), "spans are left in order");
+    }
+
+    fn clone_span(&self, id: &Id) -> Id {
+        self.with(id, |span| span.handles += 1);
+        id.clone()
+    }
+
+    fn try_close(&self, id: Id) -> bool {
+        self.with(&id, |span| span.handles -= 1);
+        self.spans.lock().unwrap().all[place(&id)].handles == 0
+    }
+}
+
+impl Everything {
+    fn with(&self, id: &Id, change: impl FnOnce(&mut Span)) {
+        change(&mut self.spans.lock().unwrap().all[place(id)]);
+    }
+}
+
+fn place(id: &Id) -> usize {
+    usize::try_from(id.into_u64()).unwrap() - 1
 }

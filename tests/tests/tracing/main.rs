@@ -4,4 +4,5 @@
 mod heard;
 mod never_in_the_way;
 mod rejections;
+mod spans;
 mod transitions;
