@@ -45,6 +45,14 @@ pub mod operating {
     #[doc = include_str!("operating/doctor.md")]
     pub mod doctor {}
 
+    #[cfg(feature = "tracing")]
+    #[doc = include_str!("operating/logs.md")]
+    pub mod logs {}
+
+    #[cfg(feature = "metrics")]
+    #[doc = include_str!("operating/metrics.md")]
+    pub mod metrics {}
+
     #[doc = include_str!("operating/suspending.md")]
     pub mod suspending {}
 
