@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::sync::{AtomicU64, Ordering};
+use crate::sync::{Ordering, plain::AtomicU64};
 
 /// How many faults there are in the process, so that a program without any pays one load a call.
 static LIVE: AtomicU64 = AtomicU64::new(0);

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::fmt::{self, Write as _};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, PoisonError};
 
 use once_cell::sync::OnceCell;
 
@@ -12,7 +12,7 @@ use crate::config::Window;
 use crate::error::Name;
 use crate::layers::Layers;
 use crate::slot::Slot;
-use crate::sync::{AtomicU64, Ordering};
+use crate::sync::{AtomicU64, Ordering, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 /// The key of the breaker for keys that found no room.
 const REST: &str = "*";
@@ -234,11 +234,11 @@ impl Keys {
     }
 }
 
-fn read<T>(lock: &RwLock<T>) -> std::sync::RwLockReadGuard<'_, T> {
+fn read<T>(lock: &RwLock<T>) -> RwLockReadGuard<'_, T> {
     lock.read().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn write<T>(lock: &RwLock<T>) -> std::sync::RwLockWriteGuard<'_, T> {
+fn write<T>(lock: &RwLock<T>) -> RwLockWriteGuard<'_, T> {
     lock.write().unwrap_or_else(PoisonError::into_inner)
 }
 

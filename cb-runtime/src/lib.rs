@@ -69,6 +69,10 @@ pub mod testing;
 #[cfg(feature = "tracing")]
 pub mod tracing;
 
+#[cfg(doc)]
+#[doc = include_str!("internals.md")]
+pub mod internals {}
+
 #[doc(hidden)]
 pub mod __private;
 
@@ -92,6 +96,8 @@ mod function;
 mod keys;
 mod layers;
 mod listeners;
+#[cfg(all(test, cb_loom))]
+mod models;
 mod outcome;
 mod pattern;
 mod permit;

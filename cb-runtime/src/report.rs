@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::io::Write as _;
 use std::sync::Once;
 
-use crate::sync::{Mutex, lock};
+use crate::sync::plain::{Mutex, lock};
 
 /// For what a user must learn although nobody asked: a timeout that cannot work, functions that
 /// disagree about their breaker. Each such thing is said once in the process.

@@ -9,7 +9,8 @@
 use std::cell::OnceCell;
 use std::sync::{Arc, OnceLock};
 
-use crate::sync::{AtomicU32, AtomicU64, Mutex, Ordering, lock};
+use crate::sync::Ordering;
+use crate::sync::plain::{AtomicU32, AtomicU64, Mutex, lock};
 
 /// What is counted.
 #[derive(Clone, Copy)]

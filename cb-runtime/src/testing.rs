@@ -30,7 +30,7 @@ use std::sync::{Arc, MutexGuard};
 use crate::breaker::CircuitBreaker;
 pub use crate::clock::TestClock;
 use crate::registry::Registry;
-use crate::sync::{AtomicU64, Ordering};
+use crate::sync::{Ordering, plain::AtomicU64};
 use crate::watch::Watch;
 
 pub(crate) mod faults;
@@ -317,7 +317,7 @@ mod runtime {
     use tokio::runtime::Id;
 
     use super::{Handle, Shared};
-    use crate::sync::{Mutex, lock};
+    use crate::sync::plain::{Mutex, lock};
 
     static BOUND: Mutex<Vec<(Id, Weak<Shared>)>> = Mutex::new(Vec::new());
 

@@ -13,7 +13,8 @@ use tokio::runtime::{Handle, Id};
 use super::sleepers::Sleeper;
 use super::{Clock, Nanos, Source, TestClock, nanos};
 use crate::report::OnceWarning;
-use crate::sync::{Mutex, Ordering, lock};
+use crate::sync::Ordering;
+use crate::sync::plain::{Mutex, lock};
 
 pin_project! {
     /// Ends when the clock has moved on by the time it was made for.

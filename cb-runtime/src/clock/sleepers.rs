@@ -3,7 +3,8 @@
 use std::task::{Context, Poll, Waker};
 
 use super::{Nanos, TestClock};
-use crate::sync::{AtomicU64, Mutex, Ordering, lock};
+use crate::sync::Ordering;
+use crate::sync::plain::{AtomicU64, Mutex, lock};
 
 #[derive(Default)]
 pub(super) struct Sleepers {

@@ -14,7 +14,7 @@ pub(crate) mod timed;
 
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Arc, PoisonError};
 
 use once_cell::sync::Lazy;
 
@@ -28,7 +28,7 @@ use crate::event::{Event, Interest};
 use crate::keys::{KeyFigures, Keys};
 use crate::layers::Layer;
 use crate::listeners::{Hub, Subscription};
-use crate::sync::{Mutex, lock};
+use crate::sync::{Mutex, RwLock, RwLockReadGuard, RwLockWriteGuard, lock};
 
 use entry::{Entry, KeyedEntry};
 #[cfg(feature = "metrics")]

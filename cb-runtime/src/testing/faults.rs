@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::{Handle, TestClock};
 use crate::breaker::Inner;
 use crate::fault::{self, Fault};
-use crate::sync::{Mutex, lock};
+use crate::sync::plain::{Mutex, lock};
 
 /// The faults of one scope.
 #[derive(Default)]

@@ -414,9 +414,8 @@ mod tests {
     fn what_a_full_bucket_leaves_out_is_judged_all_the_same() {
         let window = window(1, 0);
         window.record(1, OK, 0);
-        window.buckets[0]
-            .total
-            .fetch_or(COUNT_MAX, Ordering::SeqCst);
+        let total = &window.buckets[0].total;
+        total.store(total.load(Ordering::SeqCst) | COUNT_MAX, Ordering::SeqCst);
         assert_eq!(window.record(1, FAIL, 0), Recorded::Counted);
         assert_eq!(window.counts(1, 0).failed, 0);
     }
