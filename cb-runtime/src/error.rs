@@ -97,7 +97,9 @@ impl CallNotPermitted {
 
     /// How long until a probe is let through: `Some` in OPEN, unless it waits for ever, and in the
     /// pause before the first probe. A call made exactly then is admitted, if no other one comes
-    /// first; with `half_open_delay` the one that ends the wait begins the pause.
+    /// first; with `half_open_delay` the one that ends the wait begins the pause. On Linux it may be a
+    /// few milliseconds too long while the wait has longer to go than that, and is never too short; on a
+    /// test clock it is exact.
     #[must_use]
     pub fn retry_after(&self) -> Option<Duration> {
         self.retry_after

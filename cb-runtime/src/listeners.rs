@@ -8,7 +8,7 @@
 use std::collections::VecDeque;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, OnceLock, Weak};
 
 use crate::event::{Event, Interest};
 use crate::sync::{AtomicU8, AtomicU64, Mutex, Ordering, lock};
@@ -184,9 +184,11 @@ impl fmt::Debug for Subscription {
 
 /// One breaker's events on their way to the subscribers.
 pub(crate) struct Events {
-    own: Arc<Hub>,
+    /// Made for the first who subscribes.
+    own: OnceLock<Arc<Hub>>,
     registry: Arc<Hub>,
-    queue: Mutex<Queue>,
+    /// Made for the first event that anybody wants.
+    queue: OnceLock<Box<Mutex<Queue>>>,
     dropped: AtomicU64,
     #[cfg(feature = "tracing")]
     pub(crate) rejections: crate::tracing::Rejections,
@@ -207,9 +209,9 @@ impl Events {
         #[cfg(feature = "tracing")]
         crate::tracing::listen();
         Self {
-            own: Arc::default(),
+            own: OnceLock::new(),
             registry,
-            queue: Mutex::default(),
+            queue: OnceLock::new(),
             dropped: AtomicU64::new(0),
             #[cfg(feature = "tracing")]
             rejections: crate::tracing::Rejections::default(),
@@ -219,7 +221,12 @@ impl Events {
     }
 
     pub(crate) fn hub(&self) -> &Arc<Hub> {
-        &self.own
+        self.own.get_or_init(Arc::default)
+    }
+
+    /// Whether nobody listens to this breaker in particular.
+    pub(crate) fn is_unheard(&self) -> bool {
+        self.own.get().is_none_or(|hub| hub.is_empty())
     }
 
     pub(crate) fn are_told_to(&self, registry: &Arc<Hub>) -> bool {
@@ -234,7 +241,7 @@ impl Events {
 
     #[inline]
     pub(crate) fn wants(&self, interest: Interest) -> bool {
-        self.own.wants(interest) || self.registry.wants(interest)
+        self.own.get().is_some_and(|hub| hub.wants(interest)) || self.registry.wants(interest)
     }
 
     #[cfg(feature = "tracing")]
@@ -276,7 +283,7 @@ impl Events {
         if !logged && !self.wants(interest) {
             return;
         }
-        let mut queue = lock(&self.queue);
+        let mut queue = lock(self.queue.get_or_init(Box::default));
         if interest == Interest::CALLS && queue.waiting.len() >= QUEUE_LIMIT {
             drop(queue);
             // Relaxed: see `dropped`.
@@ -293,7 +300,10 @@ impl Events {
     /// by the others' events. So beyond what waited when it began, and some more, a thread delivers
     /// only until no transition is left. Per-call events may then wait for the next event.
     pub(crate) fn deliver(&self) {
-        let mut queue = lock(&self.queue);
+        let Some(waiting) = self.queue.get() else {
+            return;
+        };
+        let mut queue = lock(waiting);
         if queue.delivering {
             return;
         }
@@ -311,9 +321,11 @@ impl Events {
             if self.registry.is_logged() {
                 crate::tracing::tell(&event, &self.rejections);
             }
-            self.own.deliver(&event);
+            if let Some(hub) = self.own.get() {
+                hub.deliver(&event);
+            }
             self.registry.deliver(&event);
-            queue = lock(&self.queue);
+            queue = lock(waiting);
         }
         queue.delivering = false;
     }
@@ -409,6 +421,6 @@ mod tests {
         let events = Events::new(Arc::default());
         events.push(event(EventKind::Late));
         events.deliver();
-        assert!(lock(&events.queue).waiting.is_empty());
+        assert!(events.queue.get().is_none());
     }
 }

@@ -40,6 +40,6 @@ impl Slot {
             State::Open => false,
             _ => word.stay() == 1,
         };
-        unchanged && inner.events.hub().is_empty()
+        unchanged && inner.events.is_unheard()
     }
 }

@@ -26,7 +26,9 @@ impl Inner {
         self.settle(&mut stay, now);
         let before = std::mem::replace(&mut stay.layers, layers);
         let own = Arc::clone(&before);
-        stay.wait = policy::wait_of(stay.layers.settings(), stay.attempt);
+        if stay.attempt > 0 {
+            stay.wait = policy::wait_of(stay.layers.settings(), stay.attempt);
+        }
         match self.word().state() {
             State::HalfOpen => {
                 stay.probing.get_or_insert(own);

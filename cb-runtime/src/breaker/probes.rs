@@ -18,6 +18,13 @@ pub(crate) struct Probes {
 }
 
 impl Probes {
+    pub(crate) const NONE: Self = Self {
+        issued: 0,
+        returned: ProbeCounts::NONE,
+        first: None,
+        failed: VecDeque::new(),
+    };
+
     pub(crate) fn in_flight(&self) -> u32 {
         self.issued.saturating_sub(self.returned.counts.total)
     }

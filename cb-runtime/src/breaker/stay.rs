@@ -4,6 +4,7 @@
 //! transitions queue up in their order. The mutex is not taken by calls in CLOSED, nor by
 //! rejections in OPEN.
 
+use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -30,31 +31,65 @@ const CATCH_UP_LIMIT: u32 = 64;
 pub(crate) struct Stay {
     /// The configuration in force.
     pub(super) layers: Arc<Layers>,
-    /// That of this HALF_OPEN stay, if another one has come in force since it began.
-    pub(super) probing: Option<Arc<Layers>>,
     /// Counts stays from 1.
     pub(crate) number: u64,
     pub(crate) entered: Nanos,
+    random: Random,
+    pub(crate) figures: Figures,
+    /// The state that the breaker was made in.
+    pub(super) first: State,
+    history: Option<Box<History>>,
+    /// See [`Past`].
+    past: Option<Box<Past>>,
+}
+
+/// What a stay has from those before it, or as a HALF_OPEN or OPEN one. Reached through the stay; made
+/// when it is first written to, since most breakers of a process never leave their first stay.
+#[derive(Default)]
+pub(crate) struct Past {
+    /// The configuration of this HALF_OPEN stay, if another one has come in force since it began.
+    pub(super) probing: Option<Arc<Layers>>,
     /// Openings in a row.
     pub(crate) attempt: u64,
     /// The wait of the latest attempt.
     pub(super) wait: Nanos,
     /// HALF_OPEN stays in a row that led back to OPEN.
     pub(super) failed_stays: u32,
-    random: Random,
     /// The random part of this OPEN stay's wait; `None` if somebody named it.
     pub(super) draw: Option<f64>,
     /// The wait of this OPEN stay.
     pub(crate) served_wait: Nanos,
-    pub(crate) figures: Figures,
     pub(crate) probes: Probes,
     /// The breaker's total of rejections when this stay's count began.
     rejected_before: u64,
     /// Why the breaker last went to OPEN.
     pub(crate) opened: Option<Cause>,
-    /// The state that the breaker was made in.
-    pub(super) first: State,
-    history: Option<Box<History>>,
+}
+
+static NO_PAST: Past = Past {
+    probing: None,
+    attempt: 0,
+    wait: 0,
+    failed_stays: 0,
+    draw: None,
+    served_wait: 0,
+    probes: Probes::NONE,
+    rejected_before: 0,
+    opened: None,
+};
+
+impl Deref for Stay {
+    type Target = Past;
+
+    fn deref(&self) -> &Past {
+        self.past.as_deref().unwrap_or(&NO_PAST)
+    }
+}
+
+impl DerefMut for Stay {
+    fn deref_mut(&mut self) -> &mut Past {
+        self.past.get_or_insert_default()
+    }
 }
 
 /// Which counts the breaker shows.
@@ -77,26 +112,25 @@ impl Stay {
             Mode::Disabled => State::Disabled,
             Mode::ForcedOpen => State::ForcedOpen,
         };
+        // As if it had been forced open by hand.
+        let past = (state == State::ForcedOpen).then(|| {
+            Box::new(Past {
+                attempt: 1,
+                wait: policy::first_wait(settings),
+                ..Past::default()
+            })
+        });
         let stay = Self {
             number: 1,
             entered: now,
-            // As if it had been forced open by hand.
-            attempt: u64::from(state == State::ForcedOpen),
-            wait: policy::first_wait(settings),
-            failed_stays: 0,
             random,
-            draw: None,
-            served_wait: 0,
             figures: match state {
                 State::Closed | State::MetricsOnly => Figures::Window(1),
                 _ => Figures::Nothing,
             },
-            probes: Probes::default(),
-            rejected_before: 0,
-            opened: None,
             first: state,
             history: None,
-            probing: None,
+            past,
             layers,
         };
         (stay, Word::in_stay(state, 1))

@@ -301,7 +301,8 @@ impl Config {
     }
 
     optional_setters! {
-        /// A call that takes longer is slow, whatever its result.
+        /// A call that takes longer is slow, whatever its result. With 0.4 s and more on Linux, one that is
+        /// over it by a few milliseconds may be overlooked while no other comes near it.
         slow: Duration, slow_off;
         /// Opens at this many failures within the window, whatever the rate.
         failure_count: u32, failure_count_off;

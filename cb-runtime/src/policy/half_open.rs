@@ -26,6 +26,12 @@ pub(crate) struct ProbeCounts {
 }
 
 impl ProbeCounts {
+    pub(crate) const NONE: Self = Self {
+        counts: Counts::NONE,
+        good: 0,
+        good_in_a_row: 0,
+    };
+
     pub(crate) fn add(&mut self, mark: Mark) {
         self.counts.add(mark);
         if mark == Mark::SUCCESS {

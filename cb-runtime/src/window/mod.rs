@@ -37,6 +37,15 @@ pub(crate) struct Counts {
 }
 
 impl Counts {
+    pub(crate) const NONE: Self = Self {
+        total: 0,
+        failed: 0,
+        slow: 0,
+        slow_failed: 0,
+        cancelled: 0,
+        running: 0,
+    };
+
     pub(crate) fn add(&mut self, mark: Mark) {
         self.total += 1;
         self.failed += u32::from(mark.failed());
@@ -91,7 +100,7 @@ pub(crate) struct Sliding(Versions<Shaped>);
 
 enum Shaped {
     Count(CountWindow),
-    Time(TimeWindow),
+    Time(Box<TimeWindow>),
 }
 
 /// What tells one shape from another.
@@ -181,7 +190,7 @@ impl Shaped {
                 if settings.slow.is_some() {
                     window.expect_slow();
                 }
-                Self::Time(window)
+                Self::Time(Box::new(window))
             }
         }
     }
