@@ -36,14 +36,9 @@ fn breaker(config: &Config, clock: &TestClock) -> CircuitBreaker {
         .expect("it is valid")
 }
 
+/// Through a guard, as annotated functions do, so that it can pass by in a calm window.
 fn call(breaker: &CircuitBreaker, good: bool) {
-    if let Ok(permit) = breaker.try_acquire() {
-        if good {
-            permit.success();
-        } else {
-            permit.failure();
-        }
-    }
+    let _ = breaker.call(|| if good { Ok(()) } else { Err(()) });
 }
 
 /// Runs both at the same time, the second one here.
