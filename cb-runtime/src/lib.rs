@@ -77,6 +77,8 @@ pub mod internals {}
 pub mod __private;
 
 mod announced;
+#[cfg(feature = "tokio")]
+mod bell;
 mod breaker;
 mod call;
 mod clock;

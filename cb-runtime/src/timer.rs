@@ -39,16 +39,15 @@ static NO_TIMER: OnceWarning = OnceWarning::new(
 
 /// Until the registry is gone.
 async fn run(registry: timed::Registry) {
-    while let Some((clock, changed, next)) = registry.settle() {
-        let wait = next.map_or(Duration::MAX, |next| {
+    while let Some(settled) = registry.settle() {
+        let clock = settled.clock;
+        let wait = settled.next.map_or(Duration::MAX, |next| {
             Duration::from_nanos(next).saturating_sub(clock.elapsed())
         });
-        // A transition since `settle` has left its notice, so it is not missed.
-        let mut changed = pin!(changed.notified());
         let mut sleep = pin!(clock.sleep(wait, &NO_TIMER));
         poll_fn(|cx| {
-            let woken = changed.as_mut().poll(cx).is_ready() || sleep.as_mut().poll(cx).is_ready();
-            if woken {
+            let changed = settled.changed.poll(settled.heard, cx).is_ready();
+            if changed || sleep.as_mut().poll(cx).is_ready() {
                 Poll::Ready(())
             } else {
                 Poll::Pending

@@ -4,6 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+#[cfg(feature = "tokio")]
+use crate::bell::Bell;
 use crate::clock::{Clock, Nanos, nanos};
 use crate::error::{IllegalTransition, Name};
 use crate::event::{Cause, Event, EventKind, Interest};
@@ -101,7 +103,7 @@ pub(crate) struct Inner {
     unannounced: AtomicBool,
     /// Tells the registry's timer that a deadline may have changed.
     #[cfg(feature = "tokio")]
-    timer: Arc<tokio::sync::Notify>,
+    timer: Arc<Bell>,
 }
 
 /// What a new breaker shares with its registry.
@@ -112,7 +114,7 @@ pub(crate) struct Surroundings {
     /// Whether a breaker that many threads use may take more memory for it.
     pub(crate) shards: bool,
     #[cfg(feature = "tokio")]
-    pub(crate) timer: Arc<tokio::sync::Notify>,
+    pub(crate) timer: Arc<Bell>,
 }
 
 impl CircuitBreaker {

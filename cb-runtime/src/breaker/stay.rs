@@ -454,10 +454,10 @@ impl Inner {
 
     /// Lets the world know of what was done under the lock, once that is released.
     pub(crate) fn announce(&self) {
-        // Relaxed: see `transit`. The timer's waker is foreign code, so not under the lock.
+        // Relaxed: see `transit`. The timer's wakers are foreign code, so not under the lock.
         #[cfg(feature = "tokio")]
         if self.unannounced.swap(false, Ordering::Relaxed) {
-            self.timer.notify_one();
+            self.timer.ring();
         }
         self.events.deliver();
     }

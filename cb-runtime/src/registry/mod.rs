@@ -19,6 +19,8 @@ use std::sync::{Arc, PoisonError};
 use once_cell::sync::Lazy;
 
 use crate::announced;
+#[cfg(feature = "tokio")]
+use crate::bell::Bell;
 use crate::breaker::{CircuitBreaker, Inner};
 use crate::clock::Clock;
 use crate::config::Config;
@@ -67,14 +69,14 @@ struct Shared {
     #[cfg(feature = "metrics")]
     exporters: Mutex<Vec<Arc<crate::metrics::Attached>>>,
     #[cfg(feature = "tokio")]
-    timer: Arc<tokio::sync::Notify>,
+    timer: Arc<Bell>,
 }
 
 #[cfg(feature = "tokio")]
 impl Drop for Shared {
     fn drop(&mut self) {
         // Lets the timer see that there is nothing left to do.
-        self.timer.notify_one();
+        self.timer.ring();
     }
 }
 

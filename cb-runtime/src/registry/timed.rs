@@ -3,6 +3,7 @@
 use std::sync::{Arc, Weak};
 
 use super::Shared;
+use crate::bell::Bell;
 use crate::clock::{Clock, Nanos};
 
 /// A registry that may be gone.
@@ -13,9 +14,10 @@ impl Registry {
         Self(Arc::downgrade(shared))
     }
 
-    /// Applies what is due; when the next transition is.
-    pub(crate) fn settle(&self) -> Option<(Clock, Arc<tokio::sync::Notify>, Option<Nanos>)> {
+    /// Applies what is due.
+    pub(crate) fn settle(&self) -> Option<Settled> {
         let shared = self.0.upgrade()?;
+        let heard = shared.timer.rings();
         let registry = super::Registry {
             shared: Arc::clone(&shared),
         };
@@ -24,6 +26,22 @@ impl Registry {
             .iter()
             .filter_map(|breaker| breaker.inner.next_due())
             .min();
-        Some((shared.clock.clone(), Arc::clone(&shared.timer), next))
+        Some(Settled {
+            clock: shared.clock.clone(),
+            changed: Arc::clone(&shared.timer),
+            heard,
+            next,
+        })
     }
+}
+
+/// What is known once all that was due has been applied.
+pub(crate) struct Settled {
+    pub(crate) clock: Clock,
+    /// Rung when the next transition may fall due at another time.
+    pub(crate) changed: Arc<Bell>,
+    /// The rings that this has taken account of.
+    pub(crate) heard: u64,
+    /// When the next transition falls due.
+    pub(crate) next: Option<Nanos>,
 }
