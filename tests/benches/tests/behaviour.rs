@@ -1,10 +1,15 @@
 //! What is measured does what its case says; with `--features rivals`, the rivals too.
 
-use cb_benches::{Case, Through, Who, subjects};
+use std::sync::LazyLock;
+
+use cb_benches::{Case, Subject, Through, Who, subjects};
+
+/// Some rivals' breakers are global: they can be made only once.
+static SUBJECTS: LazyLock<Vec<Subject>> = LazyLock::new(subjects);
 
 #[test]
 fn every_subject_does_what_its_case_promises() {
-    let complaints: Vec<_> = subjects()
+    let complaints: Vec<_> = SUBJECTS
         .iter()
         .filter_map(|subject| subject.check(1_000).err())
         .collect();
@@ -13,10 +18,9 @@ fn every_subject_does_what_its_case_promises() {
 
 #[test]
 fn every_case_is_measured_on_our_breaker() {
-    let subjects = subjects();
     for case in Case::ALL {
         let through = |through| {
-            subjects
+            SUBJECTS
                 .iter()
                 .any(|subject| subject.case == case && subject.who == Who::Ours(through))
         };

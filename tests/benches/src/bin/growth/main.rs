@@ -29,33 +29,28 @@ fn main() -> ExitCode {
         sample: Duration::from_millis(2),
         seed: 1,
     };
-    let panels = panels();
-    let points = panels.iter().flat_map(|panel| &panel.lines);
-    let points: Vec<_> = points.flat_map(|line| line.points.clone()).collect();
-    let mut measured = match medians(points, plan, |_| {}) {
-        Ok(medians) => medians.into_iter(),
-        Err(error) => {
-            eprintln!("{error}");
-            return ExitCode::from(2);
+    let mut curves = Vec::new();
+    for panel in panels() {
+        let mut lines = Vec::new();
+        for line in &panel.lines {
+            let mut figures = Vec::new();
+            for &value in &panel.values {
+                match medians(vec![line.point(value)], plan, |_| {}) {
+                    Ok(medians) => figures.extend(medians),
+                    Err(error) => {
+                        eprintln!("{error}");
+                        return ExitCode::from(2);
+                    }
+                }
+            }
+            lines.push((line.name, figures));
         }
-    };
-    let curves: Vec<_> = panels
-        .iter()
-        .map(|panel| Curves {
+        curves.push(Curves {
             title: panel.title,
-            values: panel.values.clone(),
-            lines: panel
-                .lines
-                .iter()
-                .map(|line| {
-                    (
-                        line.name,
-                        measured.by_ref().take(line.points.len()).collect(),
-                    )
-                })
-                .collect(),
-        })
-        .collect();
+            values: panel.values,
+            lines,
+        });
+    }
     for curve in &curves {
         print(curve);
     }
