@@ -100,7 +100,7 @@ fn threads() -> Panel {
         }),
     };
     let open = Line {
-        name: "OPEN, annotated",
+        name: "OPEN",
         point: Box::new(|threads| {
             let annotated = |it: &Subject| it.case == Case::Open && it.who == ANNOTATED;
             let mut list = List::default();

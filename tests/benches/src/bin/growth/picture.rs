@@ -104,7 +104,7 @@ fn draw(svg: &mut String, panel: &Curves, (x, y): (f64, f64)) {
             bottom + 31.0
         );
         text(svg, (key + 15.0, bottom + 40.0), 11, INK, "start", name);
-        key += 34.0 + 6.0 * name.len() as f64;
+        key += 32.0 + 5.6 * name.len() as f64;
     }
 }
 
