@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::super::sources::Sources;
 use super::target::Target;
 use super::{line, with_file};
+use crate::config::Settings;
 use crate::config_file::{
     BreakerChange, FileLayers, LoadReport, NotApplied, Section, SettingChange, WhyNot,
 };
@@ -19,25 +20,10 @@ pub(super) fn report(
     for target in targets {
         let before = target.merge(sources).layers;
         let after = with_file(sources, file, |sources| target.merge(sources).layers);
-        let before = before.settings().listed();
-        let mut settings: Vec<_> = after
-            .settings()
-            .listed()
-            .into_iter()
-            .filter_map(|(setting, after)| change(&before, setting, after))
-            .collect();
-        // Settings that there are under the former settings only: `buckets` of a time window.
-        let now = after.settings().listed();
-        settings.extend(
-            before
-                .into_iter()
-                .filter(|(setting, _)| !now.iter().any(|(name, _)| name == setting))
-                .map(|(setting, before)| SettingChange {
-                    setting,
-                    before,
-                    after: NONE.to_owned(),
-                }),
-        );
+        let mut settings = match before.settings() == after.settings() {
+            true => Vec::new(),
+            false => changes(before.settings(), after.settings()),
+        };
         if let Some(file) = file {
             not_in_force(sources, target, file, &settings, &mut report.not_applied);
         }
@@ -59,6 +45,24 @@ pub(super) fn report(
 
 /// In place of a value, where a setting does not apply.
 const NONE: &str = "–";
+
+fn changes(before: &Settings, after: &Settings) -> Vec<SettingChange> {
+    let (before, after) = (before.listed(), after.listed());
+    // Settings that there are under the former settings only: `buckets` of a time window.
+    let gone = before
+        .iter()
+        .filter(|(setting, _)| !after.iter().any(|(name, _)| name == setting))
+        .map(|(setting, before)| SettingChange {
+            setting,
+            before: before.clone(),
+            after: NONE.to_owned(),
+        });
+    let gone: Vec<_> = gone.collect();
+    let changed = after
+        .into_iter()
+        .filter_map(|(setting, after)| change(&before, setting, after));
+    changed.chain(gone).collect()
+}
 
 fn change(
     before: &[(&'static str, String)],
