@@ -108,15 +108,21 @@ fn main() -> ExitCode {
         figures.spread() * 100.0,
         figures.disturbed() * 100.0
     );
-    let missed: Vec<_> = verdicts.iter().filter(|verdict| !verdict.met()).collect();
+    let (excused, missed): (Vec<_>, Vec<_>) = verdicts
+        .iter()
+        .filter(|verdict| !verdict.met())
+        .partition(|verdict| verdict.excused.is_some());
     println!(
         "{} of {} demands met",
-        verdicts.len() - missed.len(),
+        verdicts.len() - missed.len() - excused.len(),
         verdicts.len()
     );
-    for it in &missed {
+    for it in excused.iter().chain(&missed) {
+        let word = it
+            .excused
+            .map_or("MISSED".into(), |why| format!("excused, {why}"));
         println!(
-            "MISSED: {}, {} thread{}: {:.1} ns, wanted {} = {:.1} ns",
+            "{word}: {}, {} thread{}: {:.1} ns, wanted {} = {:.1} ns",
             it.case.label(),
             it.threads,
             if it.threads == 1 { "" } else { "s" },
