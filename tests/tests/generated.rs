@@ -170,7 +170,7 @@ impl Draft {
         }
         let (ty, _) = RESULTS[self.result];
         if dice.one_in(3) && !ty.contains("()") {
-            add("failure_if = |value| *value == Default::default()");
+            add("failure_if = |value| is_plain(value)");
         }
         if dice.one_in(2) && !self.no_result() {
             let class = dice.pick(match ty.contains("Boxed") {
@@ -204,7 +204,7 @@ impl Draft {
             add("retry_after = |_| None");
         }
         if dice.one_in(4) && !ty.contains("()") {
-            add("ignore_if = |value| *value != Default::default()");
+            add("ignore_if = |value| !is_plain(value)");
         }
         let path = if self.method { "Self::" } else { "" };
         match self.fallback {
@@ -324,6 +324,8 @@ impl std::fmt::Display for Refused {
 impl std::error::Error for Refused {}
 
 fn is_no(error: &Error) -> bool { *error == CallError::Failed(Refused::Plainly) }
+
+fn is_plain<T: Default + PartialEq>(value: &T) -> bool { *value == T::default() }
 
 async fn later() {}
 

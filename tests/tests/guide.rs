@@ -44,7 +44,7 @@ fn every_message_in_the_guide_is_one_that_the_compiler_gives() {
 #[test]
 fn every_argument_has_a_section_and_nothing_else_has() {
     // One line of the table of keys for each argument.
-    let table = fs::read_to_string(here("../cb-macros/src/args.rs")).unwrap();
+    let table = fs::read_to_string(here("../cb-macros/src/keys.rs")).unwrap();
     let mut arguments: Vec<_> = table
         .lines()
         .filter(|line| !line.contains("Kind::Later"))

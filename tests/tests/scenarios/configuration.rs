@@ -41,7 +41,7 @@ fn cf_01_a_layer_keeps_what_it_does_not_set() {
     for (breaker, rate) in [(plain, "60.0"), (scope.breaker("layers.attribute"), "70.0")] {
         assert_eq!(chosen(&breaker, "failure_rate"), rate);
         assert_eq!(chosen(&breaker, "wait"), "3s");
-        assert_eq!(chosen(&breaker, "window"), "Calls(50)");
+        assert_eq!(chosen(&breaker, "window"), "50");
         breaker.open().unwrap();
         assert_eq!(breaker.snapshot().wait, Some(s(3)));
     }
