@@ -22,6 +22,7 @@ use crate::window::{Hanging, Sliding};
 mod calm;
 mod ending;
 mod history;
+mod judging;
 mod limits;
 mod live;
 mod marks;
