@@ -1,7 +1,9 @@
 //! A thousand breakers.
 
+use cb_tests::harness::{fail, succeed};
+
 use crate::chromium::Page;
-use crate::served::{Served, fail, state, succeed};
+use crate::served::{Served, state};
 
 #[test]
 fn a_thousand_breakers_can_be_used() {

@@ -1,9 +1,10 @@
 //! Names that would be markup, code, or something else than they look like.
 
+use cb_tests::harness::fail;
 use serde_json::Value;
 
 use crate::chromium::Page;
-use crate::served::{Served, fail, tile};
+use crate::served::{Served, tile};
 
 const NAMES: [&str; 12] = [
     "<img src=x onerror=\"window.hurt = 1\">",

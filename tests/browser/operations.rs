@@ -1,9 +1,10 @@
 //! Operations by hand through the page.
 
 use cb_runtime::{Config, State};
+use cb_tests::harness::fail;
 
 use crate::chromium::Page;
-use crate::served::{Served, fail, state, tile};
+use crate::served::{Served, state, tile};
 
 #[test]
 fn each_operation_does_what_its_button_says() {

@@ -3,10 +3,11 @@
 use std::time::{Duration, Instant};
 
 use cb_runtime::{Config, Window};
+use cb_tests::harness::{fail, succeed};
 use serde_json::{Value, json};
 
 use crate::chromium::Page;
-use crate::served::{Served, fail, state, succeed, tile};
+use crate::served::{Served, state, tile};
 
 /// The nodes of the accessibility tree that are not ignored: role and name.
 fn nodes(page: &Page) -> Vec<(String, String)> {

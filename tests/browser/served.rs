@@ -70,18 +70,6 @@ impl Drop for Served {
     }
 }
 
-pub(crate) fn fail(breaker: &CircuitBreaker, times: usize) {
-    for _ in 0..times {
-        let _ = breaker.call(|| Err::<(), _>("connection refused"));
-    }
-}
-
-pub(crate) fn succeed(breaker: &CircuitBreaker, times: usize) {
-    for _ in 0..times {
-        let _ = breaker.call(|| Ok::<_, &str>(()));
-    }
-}
-
 /// The expression of a tile's element.
 pub(crate) fn tile(name: &str, inside: &str) -> String {
     let name = serde_json::Value::from(name);

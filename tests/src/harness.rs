@@ -9,6 +9,20 @@ use cb_runtime::{
     Registry, Subscription,
 };
 
+/// Calls that fail.
+pub fn fail(breaker: &CircuitBreaker, times: usize) {
+    for _ in 0..times {
+        let _ = breaker.call(|| Err::<(), _>("connection refused"));
+    }
+}
+
+/// Calls that succeed.
+pub fn succeed(breaker: &CircuitBreaker, times: usize) {
+    for _ in 0..times {
+        let _ = breaker.call(|| Ok::<_, &str>(()));
+    }
+}
+
 /// A mutex may be locked whatever became of another test thread.
 pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)

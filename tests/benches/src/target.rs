@@ -18,13 +18,6 @@ const US: Who = Who::Ours(Through::Attribute);
 /// but reads: two busy cores also share caches and power.
 const FLAT: f64 = 1.2;
 
-/// Where a rival may be ahead, and why: it leaves out what a breaker owes.
-const EXCUSED: [(Who, Case, &str); 1] = [(
-    Who::Rival("circuitbreaker-rs"),
-    Case::HalfOpenFull,
-    "it looks at no clock, so a probe that hangs keeps it HALF_OPEN for ever",
-)];
-
 /// Whether something that was asked for was reached.
 #[derive(Clone, Debug)]
 pub struct Verdict {
@@ -38,8 +31,6 @@ pub struct Verdict {
     pub measured: f64,
     /// The most that it may be.
     pub bound: f64,
-    /// Why it does not matter if it was not reached.
-    pub excused: Option<&'static str>,
 }
 
 impl Verdict {
@@ -68,10 +59,6 @@ pub fn verdicts(figures: &Figures) -> Vec<Verdict> {
                         threads,
                         measured,
                         bound,
-                        excused: EXCUSED
-                            .iter()
-                            .find(|it| (it.0, it.1) == (who, case))
-                            .map(|it| it.2),
                     });
                 }
             }
@@ -97,7 +84,6 @@ fn targets(figures: &Figures) -> Vec<Verdict> {
                 threads,
                 measured,
                 bound,
-                excused: None,
             });
         }
     };

@@ -3,10 +3,11 @@
 use std::time::Duration;
 
 use cb_runtime::{Registry, testing::TestClock};
+use cb_tests::harness::{fail, succeed};
 use serde_json::{Value, json};
 
 use crate::http::{Events, Message};
-use crate::served::{Served, fail, succeed};
+use crate::served::Served;
 
 const SECOND: Duration = Duration::from_secs(1);
 

@@ -3,9 +3,10 @@
 use std::time::Duration;
 
 use cb_runtime::{CallError, State, circuit_breaker, testing::Scope};
+use cb_tests::harness::fail;
 use serde_json::Value;
 
-use crate::served::{Served, fail};
+use crate::served::Served;
 
 const HEADER: &str = "x-circuit-breaker-admin: 1";
 

@@ -3,10 +3,11 @@
 use std::time::Duration;
 
 use cb_runtime::Config;
+use cb_tests::harness::{fail, succeed};
 use serde_json::json;
 
 use crate::http::send;
-use crate::served::{Served, fail, succeed};
+use crate::served::Served;
 
 #[test]
 fn all_breakers_are_listed_by_name() {

@@ -82,15 +82,3 @@ impl Served {
         Events::open(self.address, &format!("/ops{path}"), headers)
     }
 }
-
-pub(crate) fn fail(breaker: &CircuitBreaker, times: usize) {
-    for _ in 0..times {
-        let _ = breaker.call(|| Err::<(), _>("connection refused"));
-    }
-}
-
-pub(crate) fn succeed(breaker: &CircuitBreaker, times: usize) {
-    for _ in 0..times {
-        let _ = breaker.call(|| Ok::<_, &str>(()));
-    }
-}

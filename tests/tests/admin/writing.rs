@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use cb_runtime::State;
 use cb_runtime::admin::{Operation, WriteRequest};
+use cb_tests::harness::fail;
 
-use crate::served::{Served, fail};
+use crate::served::Served;
 
 const HEADER: &str = "x-circuit-breaker-admin: 1";
 const OPERATOR: &str = "authorization: Bearer of-the-operators";
