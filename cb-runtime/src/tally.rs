@@ -6,11 +6,11 @@
 //! next thread. The number of a breaker that is gone goes to another one, which starts from what it
 //! finds there.
 
-use std::cell::OnceCell;
-use std::sync::{Arc, OnceLock};
+use std::cell::{Cell, OnceCell};
+use std::sync::OnceLock;
 
 use crate::sync::Ordering;
-use crate::sync::plain::{AtomicU32, AtomicU64, Mutex, lock};
+use crate::sync::plain::{AtomicU64, Mutex, lock};
 
 /// What is counted.
 #[derive(Clone, Copy)]
@@ -20,7 +20,7 @@ pub(crate) enum What {
 }
 
 const KINDS: usize = 2;
-type Cell = [AtomicU64; KINDS];
+type Counts = [AtomicU64; KINDS];
 /// The cells of the first part of a block; each next part has twice as many.
 const FIRST: u32 = 16;
 const PARTS: usize = 28;
@@ -28,30 +28,54 @@ const PARTS: usize = 28;
 /// One thread's cells. A part is made when it is first written to.
 #[derive(Default)]
 struct Block {
-    parts: [OnceLock<Box<[Cell]>>; PARTS],
+    parts: [OnceLock<Box<[Counts]>>; PARTS],
 }
 
-/// Part and place of a number, which counts from 0.
-fn place(number: u32) -> (usize, usize) {
-    let shifted = u64::from(number) + u64::from(FIRST);
-    let part = shifted.ilog2() - FIRST.ilog2();
-    let place = shifted - (u64::from(FIRST) << part);
-    // 2^32 at the most.
-    #[allow(clippy::cast_possible_truncation)]
-    (part as usize, place as usize)
+/// Where the cells of a number are, in one word: `[1 | part: 31 bits | place in it: 32 bits]`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Place(u64);
+
+impl Place {
+    /// Of a number, which counts from 0.
+    fn of(number: u32) -> Self {
+        let shifted = u64::from(number) + u64::from(FIRST);
+        let part = shifted.ilog2() - FIRST.ilog2();
+        let place = shifted - (u64::from(FIRST) << part);
+        Self(1 << 63 | u64::from(part) << 32 | place)
+    }
+
+    fn number(self) -> u32 {
+        let shifted = (u64::from(FIRST) << self.part()) + self.place() as u64;
+        // As it was.
+        #[allow(clippy::cast_possible_truncation)]
+        {
+            (shifted - u64::from(FIRST)) as u32
+        }
+    }
+
+    #[inline]
+    #[allow(clippy::cast_possible_truncation)] // 31 bits
+    fn part(self) -> usize {
+        (self.0 >> 32) as usize & 0x7fff_ffff
+    }
+
+    #[inline]
+    #[allow(clippy::cast_possible_truncation)] // as was meant
+    fn place(self) -> usize {
+        self.0 as u32 as usize
+    }
 }
 
 impl Block {
-    fn cell(&self, number: u32) -> Option<&Cell> {
-        let (part, place) = place(number);
-        let part = self.parts.get(part)?;
-        part.get()?.get(place)
+    #[inline]
+    fn cell(&self, place: Place) -> Option<&Counts> {
+        self.parts.get(place.part())?.get()?.get(place.place())
     }
 
     /// Returns what it was.
     #[inline]
-    fn count(&self, number: u32, what: What) -> u64 {
-        let Some(cell) = self.cell(number).or_else(|| self.grow(number)) else {
+    fn count(&self, place: Place, what: What) -> u64 {
+        let Some(cell) = self.cell(place).or_else(|| self.grow(place)) else {
             return 0;
         };
         let count = &cell[what as usize];
@@ -62,21 +86,20 @@ impl Block {
     }
 
     #[cold]
-    fn grow(&self, number: u32) -> Option<&Cell> {
-        let (part, place) = place(number);
-        let cells = (0..u64::from(FIRST) << part).map(|_| Cell::default());
+    fn grow(&self, place: Place) -> Option<&Counts> {
+        let cells = (0..u64::from(FIRST) << place.part()).map(|_| Counts::default());
         self.parts
-            .get(part)?
+            .get(place.part())?
             .get_or_init(|| cells.collect())
-            .get(place)
+            .get(place.place())
     }
 }
 
 #[derive(Default)]
 struct Blocks {
-    all: Vec<Arc<Block>>,
+    all: Vec<&'static Block>,
     /// Those of threads that have ended.
-    free: Vec<Arc<Block>>,
+    free: Vec<&'static Block>,
     numbers: u32,
     free_numbers: Vec<u32>,
 }
@@ -89,9 +112,9 @@ static BLOCKS: Mutex<Blocks> = Mutex::new(Blocks {
 });
 
 impl Blocks {
-    fn sum(&self, number: u32) -> [u64; KINDS] {
+    fn sum(&self, place: Place) -> [u64; KINDS] {
         let mut sum = [0_u64; KINDS];
-        for cell in self.all.iter().filter_map(|block| block.cell(number)) {
+        for cell in self.all.iter().filter_map(|block| block.cell(place)) {
             for (sum, count) in sum.iter_mut().zip(cell) {
                 // Relaxed: a count of the moment. Those of threads that were joined are all there.
                 *sum = sum.wrapping_add(count.load(Ordering::Relaxed));
@@ -102,35 +125,39 @@ impl Blocks {
 }
 
 /// A thread's block, given back at its end.
-struct Lease(Arc<Block>);
+struct Lease(&'static Block);
 
 impl Lease {
     fn take() -> Self {
         let mut blocks = lock(&BLOCKS);
         let block = blocks.free.pop().unwrap_or_else(|| {
-            let block = Arc::<Block>::default();
-            blocks.all.push(Arc::clone(&block));
+            let block: &Block = Box::leak(Box::default());
+            blocks.all.push(block);
             block
         });
+        MINE.set(Some(block));
         Self(block)
     }
 }
 
 impl Drop for Lease {
     fn drop(&mut self) {
-        lock(&BLOCKS).free.push(Arc::clone(&self.0));
+        MINE.set(None);
+        lock(&BLOCKS).free.push(self.0);
     }
 }
 
 thread_local! {
-    static MINE: OnceCell<Lease> = const { OnceCell::new() };
+    /// What `LEASE` holds, to be found without a look at whether that is still there.
+    static MINE: Cell<Option<&'static Block>> = const { Cell::new(None) };
+    static LEASE: OnceCell<Lease> = const { OnceCell::new() };
 }
 
 /// The totals of one breaker.
 #[derive(Default)]
 pub(crate) struct Tally {
-    /// One more than its number; 0 while nothing was counted.
-    number: AtomicU32,
+    /// A [`Place`]; 0 while nothing was counted.
+    place: AtomicU64,
     rest: OnceLock<Box<Rest>>,
 }
 
@@ -138,7 +165,7 @@ struct Rest {
     /// What the cells held when the number was taken.
     before: [u64; KINDS],
     /// Counted by threads that have no block any more.
-    without: Cell,
+    without: Counts,
 }
 
 impl Tally {
@@ -146,30 +173,40 @@ impl Tally {
     #[inline]
     pub(crate) fn count(&self, what: What) -> u64 {
         // Acquire pairs with the store in `begin`.
-        let number = self.number.load(Ordering::Acquire);
-        let number = if number == 0 { self.begin() } else { number };
-        MINE.try_with(|mine| mine.get_or_init(Lease::take).0.count(number - 1, what))
+        let place = self.place.load(Ordering::Acquire);
+        match MINE.get() {
+            Some(block) if place != 0 => block.count(Place(place), what),
+            _ => self.count_first(what),
+        }
+    }
+
+    /// The breaker's first or the thread's.
+    #[cold]
+    fn count_first(&self, what: What) -> u64 {
+        let place = self.begin();
+        LEASE
+            .try_with(|lease| lease.get_or_init(Lease::take).0.count(place, what))
             .unwrap_or_else(|_| self.count_without(what))
     }
 
-    /// Takes a number.
-    #[cold]
-    fn begin(&self) -> u32 {
+    /// Takes a number, unless it has one.
+    fn begin(&self) -> Place {
         self.rest.get_or_init(|| {
             let mut blocks = lock(&BLOCKS);
             let number = blocks.free_numbers.pop().unwrap_or_else(|| {
                 blocks.numbers += 1;
                 blocks.numbers - 1
             });
+            let place = Place::of(number);
             // Release pairs with the load in `count`.
-            self.number.store(number + 1, Ordering::Release);
+            self.place.store(place.0, Ordering::Release);
             Box::new(Rest {
-                before: blocks.sum(number),
-                without: Cell::default(),
+                before: blocks.sum(place),
+                without: Counts::default(),
             })
         });
         // Relaxed: written above, or by the thread that was waited for.
-        self.number.load(Ordering::Relaxed)
+        Place(self.place.load(Ordering::Relaxed))
     }
 
     /// The thread is being torn down.
@@ -185,8 +222,8 @@ impl Tally {
             return 0;
         };
         // Relaxed: written before `rest` was.
-        let number = self.number.load(Ordering::Relaxed);
-        let sum = lock(&BLOCKS).sum(number - 1);
+        let place = self.place.load(Ordering::Relaxed);
+        let sum = lock(&BLOCKS).sum(Place(place));
         let kind = what as usize;
         // Relaxed: as in `sum`.
         let without = rest.without[kind].load(Ordering::Relaxed);
@@ -197,19 +234,26 @@ impl Tally {
 impl Drop for Tally {
     fn drop(&mut self) {
         // Relaxed: nobody else has it any more.
-        let number = self.number.load(Ordering::Relaxed);
-        if number != 0 {
-            lock(&BLOCKS).free_numbers.push(number - 1);
+        let place = self.place.load(Ordering::Relaxed);
+        if place != 0 {
+            lock(&BLOCKS).free_numbers.push(Place(place).number());
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
 
     #[test]
     fn parts_follow_one_another() {
+        let place = |number| {
+            let place = Place::of(number);
+            assert_eq!(place.number(), number);
+            (place.part(), place.place())
+        };
         assert_eq!(place(0), (0, 0));
         assert_eq!(place(15), (0, 15));
         assert_eq!(place(16), (1, 0));

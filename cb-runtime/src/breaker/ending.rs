@@ -377,6 +377,7 @@ impl Inner {
             let now = self.clock.now();
             self.settle(&mut stay, now);
             if self.word() == word {
+                self.gate.set_open();
                 let settings = stay.settings();
                 let (slow, window) = (settings.half_open_slow, settings.half_open_failure_window);
                 let took = self.took(ticket, now);
@@ -457,6 +458,7 @@ impl Inner {
             self.settle(&mut stay, self.clock.now());
             let in_its_stay = self.word() == word;
             if in_its_stay {
+                self.gate.set_open();
                 stay.probes.give_back();
             }
             in_its_stay

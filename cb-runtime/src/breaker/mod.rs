@@ -21,6 +21,7 @@ use crate::window::{Hanging, Sliding};
 
 mod calm;
 mod ending;
+mod gate;
 mod history;
 mod judging;
 mod limits;
@@ -34,6 +35,7 @@ mod stay;
 mod told;
 
 use calm::Calm;
+use gate::Gate;
 use limits::Limits;
 use marks::{Exceeded, Streak};
 pub(crate) use permission::Ticket;
@@ -70,7 +72,8 @@ pub struct CircuitBreaker {
 }
 
 /// Calls in CLOSED read `word`, write to `window` and `streak`, and take no lock. Rejections in
-/// OPEN read `word` and the clock. Everything else goes through `stay`.
+/// OPEN read `word` and the clock, and those in HALF_OPEN `gate` as well. Everything else goes through
+/// `stay`.
 pub(crate) struct Inner {
     pub(crate) name: Name,
     pub(crate) clock: Clock,
@@ -80,6 +83,7 @@ pub(crate) struct Inner {
     birth: Nanos,
     /// A [`Word`](crate::state::Word). Stored only under `stay`'s lock.
     word: AtomicU64,
+    gate: Gate,
     pub(crate) window: Sliding,
     pub(crate) streak: Streak,
     exceeded: Exceeded,
@@ -134,6 +138,7 @@ impl CircuitBreaker {
                 name,
                 birth,
                 word: AtomicU64::new(word.raw()),
+                gate: Gate::open(),
                 window: Sliding::new(settings, birth, surroundings.shards),
                 streak: Streak::default(),
                 exceeded: Exceeded::default(),
@@ -197,9 +202,10 @@ impl CircuitBreaker {
             State::Disabled | State::MetricsOnly => true,
             State::Closed if self.inner.limits.ramp().is_none() => true,
             State::ForcedOpen => false,
-            State::Closed | State::Open | State::HalfOpen => {
-                self.inner.caught_up(|stay| self.inner.has_room(stay))
-            }
+            State::Closed | State::Open | State::HalfOpen => self.inner.caught_up(|stay| {
+                let now = self.inner.clock.now();
+                self.inner.has_room(stay, now)
+            }),
         }
     }
 
@@ -367,24 +373,18 @@ impl Inner {
     }
 
     /// Whether a call made now would be permitted, for the holder of the lock.
-    fn has_room(&self, stay: &Stay) -> bool {
+    fn has_room(&self, stay: &Stay, now: Nanos) -> bool {
         match self.word().state() {
             State::Disabled | State::MetricsOnly => true,
             State::Closed => self
                 .limits
                 .ramp()
-                .is_none_or(|length| self.ramp.would_admit(self.clock.now(), length)),
+                .is_none_or(|length| self.ramp.would_admit(now, length)),
             State::ForcedOpen => false,
-            State::HalfOpen => {
-                let settings = stay.settings();
-                stay.probes.issued < settings.half_open_calls
-                    && stay.probes.in_flight() < settings.half_open_concurrency
-                    && self.rest_of_pause(stay, self.clock.now()).is_none()
-            }
+            State::HalfOpen => !stay.is_full() && self.rest_of_pause(stay, now).is_none(),
             // With a pause before the first probe, the call that ends the wait is rejected.
             State::Open => {
-                stay.settings().half_open_delay.is_none()
-                    && self.rest_of_wait(self.clock.now()) == Some(0)
+                stay.settings().half_open_delay.is_none() && self.rest_of_wait(now) == Some(0)
             }
         }
     }

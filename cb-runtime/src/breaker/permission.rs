@@ -12,6 +12,7 @@ use crate::tally::What;
 use crate::watch;
 
 use super::Inner;
+use super::limits::Flags;
 use super::stay::{Stay, Wait};
 
 /// The right to make one call, and when it was given: two words, to stay in registers.
@@ -36,6 +37,14 @@ pub(crate) struct Refused {
     reason: Reason,
     /// Of the wait; `Nanos::MAX` if there is none.
     rest: Nanos,
+}
+
+/// Something that keeps calls out.
+#[derive(Clone, Copy)]
+pub(super) struct Barrier {
+    pub(super) reason: Reason,
+    /// Since the breaker was made; `None` if it is not known when it is gone.
+    pub(super) until: Option<Nanos>,
 }
 
 impl Ticket {
@@ -133,6 +142,11 @@ impl Inner {
         if !flags.measured() {
             return Ticket::unmeasured(word);
         }
+        self.admit_measured(word, flags)
+    }
+
+    #[inline(never)]
+    fn admit_measured(&self, word: Word, flags: Flags) -> Ticket {
         if flags.coarse() {
             let now = self.clock.coarse();
             // Relaxed: a call that has not seen it yet behaves as if it had come a little earlier.
@@ -164,35 +178,54 @@ impl Inner {
     #[inline]
     pub(crate) fn admit(&self) -> Result<Ticket, Refused> {
         let word = self.word();
-        if word.state() == State::Open {
-            self.wait_is_over(word)?;
-        } else if word.is_closed() && watch::nobody() {
-            let ticket = self.admit_closed();
-            if !ticket.has_ended() {
-                return Ok(ticket);
+        if word.is_closed() {
+            if watch::nobody() {
+                let ticket = self.admit_closed();
+                if !ticket.has_ended() {
+                    return Ok(ticket);
+                }
             }
+        } else if let Some(barrier) = self.barrier(word) {
+            self.pass(barrier)?;
         }
         self.admit_unless_rejected()
     }
 
-    /// A rejection unless the wait of this OPEN stay is over.
+    /// What calls have to wait for, as far as that is known without the lock.
     #[inline]
-    fn wait_is_over(&self, word: Word) -> Result<(), Refused> {
-        let Some(deadline) = word.deadline() else {
-            return Err(self.reject(Reason::Open, None, None));
-        };
-        // The reading that decides is what the rejection reports: of the coarse clock, if the wait
-        // lasts for longer than that can lag. Then the rest is a little too long, never too short.
-        let due = self.birth.saturating_add(deadline);
-        let coarse = self.clock.coarse();
-        let mut now = coarse.at;
-        if coarse.lag > 0 && now < due && due - now <= coarse.lag {
-            now = self.clock.now();
+    fn barrier(&self, word: Word) -> Option<Barrier> {
+        match word.state() {
+            State::Open => Some(Barrier {
+                reason: Reason::Open,
+                until: word.deadline(),
+            }),
+            State::HalfOpen => self.gate.barrier(),
+            _ => None,
         }
-        match due.saturating_sub(now) {
-            0 => Ok(()),
-            rest => Err(self.reject(Reason::Open, Some(rest), Some(now))),
+    }
+
+    /// A rejection until the barrier is gone. It was there before the clock is read, so what is not
+    /// over by the clock was not over then.
+    #[inline]
+    fn pass(&self, barrier: Barrier) -> Result<(), Refused> {
+        let Barrier { reason, until } = barrier;
+        let (mut rest, mut read) = (None, None);
+        if let Some(until) = until {
+            // The reading that decides is what the rejection reports: of the coarse clock, if more is
+            // left than that can lag. Then the rest is a little too long, never too short.
+            let due = self.birth.saturating_add(until);
+            let coarse = self.clock.coarse();
+            let mut now = coarse.at;
+            if coarse.lag > 0 && now < due && due - now <= coarse.lag {
+                now = self.clock.now();
+            }
+            if now >= due {
+                return Ok(());
+            }
+            rest = (reason != Reason::HalfOpenFull).then(|| due - now);
+            read = Some(now);
         }
+        Err(self.reject_at_once(reason, rest, read))
     }
 
     fn ticket(&self, word: Word) -> Ticket {
@@ -223,7 +256,7 @@ impl Inner {
                 }
                 State::ForcedOpen => return Err(self.reject(Reason::ForcedOpen, None, None)),
                 State::Open => {
-                    self.wait_is_over(word)?;
+                    self.barrier(word).map_or(Ok(()), |it| self.pass(it))?;
                     if let Some(ticket) = self.end_wait(word, self.clock.now()) {
                         return Ok(ticket);
                     }
@@ -315,18 +348,18 @@ impl Inner {
                     Cause::WaitOver,
                 );
             }
-            self.take_probe(&mut stay)
+            self.take_probe(&mut stay, self.clock.now())
         };
         self.announce();
         ticket
     }
 
     /// A permit of the present HALF_OPEN stay, if there is one to give.
-    fn take_probe(&self, stay: &mut Stay) -> Option<Ticket> {
+    fn take_probe(&self, stay: &mut Stay, now: Nanos) -> Option<Ticket> {
         let word = self.word();
-        let free = word.state() == State::HalfOpen && self.has_room(stay);
+        let free = word.state() == State::HalfOpen && self.has_room(stay, now);
         free.then(|| {
-            stay.probes.issue(self.clock.now());
+            stay.probes.issue(now);
             self.ticket(word)
         })
     }
@@ -334,17 +367,18 @@ impl Inner {
     /// `None` if the stay is over.
     fn admit_probe(&self, word: Word) -> Option<Result<Ticket, Refused>> {
         let mut stay = self.lock();
-        self.settle(&mut stay, self.clock.now());
+        let now = self.clock.now();
+        self.settle(&mut stay, now);
         if self.word() != word {
             drop(stay);
             self.announce();
             return None;
         }
-        if let Some(ticket) = self.take_probe(&mut stay) {
+        if let Some(ticket) = self.take_probe(&mut stay, now) {
             return Some(Ok(ticket));
         }
-        let now = self.clock.now();
         let pause = self.rest_of_pause(&stay, now);
+        self.close_gate(&stay, now, pause);
         drop(stay);
         let (reason, retry_after) = match pause {
             Some(rest) => (Reason::Pausing, Some(rest)),
@@ -353,9 +387,19 @@ impl Inner {
         Some(Err(self.reject(reason, retry_after, Some(now))))
     }
 
+    #[inline(never)]
+    fn reject(&self, reason: Reason, retry_after: Option<Nanos>, now: Option<Nanos>) -> Refused {
+        self.reject_at_once(reason, retry_after, now)
+    }
+
     /// `now` is the time if somebody has read it.
     #[inline]
-    fn reject(&self, reason: Reason, retry_after: Option<Nanos>, now: Option<Nanos>) -> Refused {
+    fn reject_at_once(
+        &self,
+        reason: Reason,
+        retry_after: Option<Nanos>,
+        now: Option<Nanos>,
+    ) -> Refused {
         let before = self.tally.count(What::Rejected);
         self.tell_rejection(reason, retry_after, now, before);
         if self.events.watches(Interest::EACH_CALL) {

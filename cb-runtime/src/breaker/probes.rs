@@ -51,6 +51,12 @@ impl Probes {
         }
     }
 
+    /// When the oldest failure is forgotten that is remembered for so long.
+    pub(crate) fn next_forgotten(&self, window: Nanos) -> Option<Nanos> {
+        let (at, _) = self.failed.front()?;
+        Some(at.saturating_add(window))
+    }
+
     /// Forgets the failures that are older than the window, and takes their permits back.
     pub(crate) fn forget(&mut self, now: Nanos, window: Nanos) {
         while let Some((at, mark)) = self.failed.front().copied() {

@@ -154,6 +154,13 @@ impl Stay {
         Arc::clone(self.probing.as_ref().unwrap_or(&self.layers))
     }
 
+    /// In HALF_OPEN: whether there is no permit to give out.
+    pub(super) fn is_full(&self) -> bool {
+        let settings = self.settings();
+        self.probes.issued >= settings.half_open_calls
+            || self.probes.in_flight() >= settings.half_open_concurrency
+    }
+
     pub(crate) fn rejected(&self, total: u64) -> u64 {
         total.saturating_sub(self.rejected_before)
     }
@@ -176,6 +183,8 @@ impl Inner {
     /// Ends the present stay and begins the next, which may be in the same state.
     pub(crate) fn transit(&self, stay: &mut Stay, to: State, wait: Wait, at: Nanos, cause: Cause) {
         let from = self.word().state();
+        // Before the word: a call that finds it closed is rejected in the stay that ends.
+        self.gate.set_open();
         if matches!(from, State::Closed | State::MetricsOnly) {
             // What was recorded is what OPEN will show.
             self.window.present().freeze(stay.number);

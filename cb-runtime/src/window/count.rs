@@ -172,6 +172,7 @@ impl CountWindow {
     /// SeqCst, with the update in `add` and the loads in `is_clean` and `estimate`: of a success
     /// that completes the minimum and a failure that completes the rate, each first writes its own
     /// word and then reads the other's; in a single total order at least one of the two sees both.
+    #[inline]
     fn claim(&self, tag: u64) -> Result<u32, Recorded> {
         let size = u64::from(self.size);
         let mut cursor = self.cursor.load(Ordering::Acquire);

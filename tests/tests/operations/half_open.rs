@@ -206,3 +206,74 @@ fn when_the_probes_decide_the_limit_is_forgotten() {
     assert_eq!(bench.breaker.state(), State::Closed);
     assert_eq!(log.names(), [""; 0]);
 }
+
+/// Rejections of a full stay take no lock, and so do not look at all that is due. They must not keep it
+/// from happening.
+#[test]
+fn a_full_stay_that_rejects_ends_when_it_is_due() {
+    for (limit, state) in [
+        (MaxWaitState::Open, State::Open),
+        (MaxWaitState::Closed, State::Closed),
+    ] {
+        let bench = after_wait(
+            &config(1)
+                .half_open_max_wait(s(30))
+                .half_open_max_wait_state(limit),
+        );
+        let _hangs = bench.permit();
+        let _ = (bench.rejection(), bench.rejection());
+        bench.advance(s(30) - NANO);
+        assert_eq!(bench.rejection().reason(), Reason::HalfOpenFull);
+        bench.advance(NANO);
+        let admitted = bench.breaker.try_acquire().is_ok();
+        assert_eq!(
+            (bench.breaker.state(), admitted),
+            (state, state == State::Closed)
+        );
+    }
+}
+
+#[test]
+fn a_full_stay_that_rejects_admits_again_once_a_failure_is_forgotten() {
+    let bench = after_wait(
+        &config(2)
+            .half_open_failures(2)
+            .half_open_failure_window(s(5))
+            .half_open_max_wait_off(),
+    );
+    bench.fail(1);
+    let _under_way = bench.permit();
+    let _ = (bench.rejection(), bench.rejection());
+    bench.advance(s(5) - NANO);
+    let _ = bench.rejection();
+    bench.advance(NANO);
+    drop(bench.permit());
+}
+
+#[test]
+fn a_full_stay_that_rejects_admits_at_once_what_somebody_makes_room_for() {
+    let full = || {
+        let bench = after_wait(&config(3).half_open_concurrency(1));
+        let probe = bench.breaker.try_acquire_owned().expect("the wait is over");
+        let _ = (bench.rejection(), bench.rejection());
+        (bench, probe)
+    };
+    let (bench, probe) = full();
+    probe.success();
+    drop(bench.permit());
+
+    let (bench, _probe) = full();
+    bench.breaker.half_open().expect("legal");
+    drop(bench.permit());
+
+    let (bench, _probe) = full();
+    bench.breaker.close();
+    drop(bench.permit());
+
+    // In OPEN and back again.
+    let (bench, _probe) = full();
+    bench.breaker.open().expect("legal");
+    assert_eq!(bench.rejection().reason(), Reason::Open);
+    bench.advance(s(10));
+    drop(bench.permit());
+}
