@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use crate::breaker::{CircuitBreaker, Inner, Ticket};
 use crate::current::Probing;
-use crate::error::{CallError, CallNotPermitted, Reason};
+use crate::error::{CallError, CallNotPermitted, Reason, Why};
 use crate::fault;
 use crate::function::{FallbackOn, FunctionSettings};
 use crate::outcome::Outcome;
@@ -169,11 +169,7 @@ fn meet_fault(
         breaker.count_fallback();
     }
     let _ = end(breaker, ticket, function, Outcome::Failure);
-    Err(CallNotPermitted {
-        name: breaker.name.clone(),
-        reason: Reason::Fault,
-        retry_after: None,
-    })
+    Err(breaker.rejection(Why::new(Reason::Fault, None)))
 }
 
 fn answers(function: Option<&'static FunctionSettings>, on: FallbackOn) -> bool {
@@ -259,7 +255,8 @@ mod timeout {
 
     use super::{Guard, end};
     use crate::clock::Sleep;
-    use crate::error::{Name, TimedOut};
+    use crate::error::TimedOut;
+    use crate::name::Name;
     use crate::outcome::Outcome;
     use crate::report::OnceWarning;
 
@@ -311,7 +308,7 @@ mod timeout {
                     breaker.name.clone()
                 }
                 // It had ended before.
-                None => Name::Static(""),
+                None => Name::literal(""),
             };
             TimedOut {
                 name,

@@ -2,40 +2,12 @@
 
 use std::error::Error;
 use std::fmt;
-use std::sync::Arc;
 use std::time::Duration;
 
+use crate::clock::Nanos;
 use crate::config::limits::Refused;
+use crate::name::Name;
 use crate::state::State;
-
-/// The name of a breaker: a literal of the program, or made at run time.
-#[derive(Clone, PartialEq, Eq)]
-pub(crate) enum Name {
-    Static(&'static str),
-    Shared(Arc<str>),
-}
-
-impl Name {
-    pub(crate) fn as_str(&self) -> &str {
-        match self {
-            Self::Static(name) => name,
-            Self::Shared(name) => name,
-        }
-    }
-}
-
-#[cfg(feature = "serde")]
-impl serde::Serialize for Name {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.as_str())
-    }
-}
-
-impl fmt::Debug for Name {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.as_str().fmt(f)
-    }
-}
 
 /// Why a call was not permitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -77,12 +49,48 @@ impl Reason {
 /// The breaker refused the call; the guarded function did not run.
 #[derive(Clone, PartialEq, Eq)]
 pub struct CallNotPermitted {
-    pub(crate) name: Name,
-    pub(crate) reason: Reason,
-    pub(crate) retry_after: Option<Duration>,
+    name: Name,
+    why: Why,
+}
+
+/// A reason and how long it lasts, in one word: made without a division, and moved without waiting for
+/// parts of it to arrive. `[reason: 3 bits | nanoseconds: 61 bits]`; all ones: not known, or not told.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Why(u64);
+
+const REST_BITS: u32 = 61;
+const NO_REST: Nanos = (1 << REST_BITS) - 1;
+
+impl Why {
+    #[inline]
+    pub(crate) fn new(reason: Reason, rest: Option<Nanos>) -> Self {
+        let rest = rest.map_or(NO_REST, |rest| rest.min(NO_REST - 1));
+        Self((reason as u64) << REST_BITS | rest)
+    }
+
+    fn reason(self) -> Reason {
+        match self.0 >> REST_BITS {
+            0 => Reason::Open,
+            1 => Reason::ForcedOpen,
+            2 => Reason::HalfOpenFull,
+            3 => Reason::Ramping,
+            4 => Reason::Pausing,
+            _ => Reason::Fault,
+        }
+    }
+
+    fn rest(self) -> Option<Nanos> {
+        let rest = self.0 & NO_REST;
+        (rest != NO_REST).then_some(rest)
+    }
 }
 
 impl CallNotPermitted {
+    #[inline]
+    pub(crate) fn new(name: Name, why: Why) -> Self {
+        Self { name, why }
+    }
+
     /// The breaker's name.
     #[must_use]
     pub fn breaker(&self) -> &str {
@@ -92,7 +100,7 @@ impl CallNotPermitted {
     /// Why.
     #[must_use]
     pub fn reason(&self) -> Reason {
-        self.reason
+        self.why.reason()
     }
 
     /// How long until a probe is let through: `Some` in OPEN, unless it waits for ever, and in the
@@ -102,7 +110,7 @@ impl CallNotPermitted {
     /// test clock it is exact.
     #[must_use]
     pub fn retry_after(&self) -> Option<Duration> {
-        self.retry_after
+        self.why.rest().map(Duration::from_nanos)
     }
 
     /// `false`: retrying at once is what the breaker exists to prevent. For retry libraries that
@@ -117,8 +125,8 @@ impl fmt::Debug for CallNotPermitted {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("CallNotPermitted")
             .field("breaker", &self.name)
-            .field("reason", &self.reason)
-            .field("retry_after", &self.retry_after)
+            .field("reason", &self.reason())
+            .field("retry_after", &self.retry_after())
             .finish()
     }
 }
@@ -126,7 +134,7 @@ impl fmt::Debug for CallNotPermitted {
 impl fmt::Display for CallNotPermitted {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "circuit breaker `{}` ", self.breaker())?;
-        match (self.reason, self.retry_after) {
+        match (self.reason(), self.retry_after()) {
             (Reason::Open, Some(wait)) => write!(f, "is open, next probe in {wait:.1?}"),
             (Reason::Open, None) => f.write_str("is open until it is told otherwise"),
             (Reason::ForcedOpen, _) => f.write_str("is forced open"),
@@ -352,3 +360,28 @@ impl fmt::Display for IllegalTransition {
 }
 
 impl Error for IllegalTransition {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reason_and_its_rest_come_out_of_their_word() {
+        for reason in [
+            Reason::Open,
+            Reason::ForcedOpen,
+            Reason::HalfOpenFull,
+            Reason::Ramping,
+            Reason::Pausing,
+            Reason::Fault,
+        ] {
+            for rest in [None, Some(0), Some(1), Some(NO_REST - 1)] {
+                let why = Why::new(reason, rest);
+                assert_eq!((why.reason(), why.rest()), (reason, rest));
+            }
+        }
+        // 73 years, less the very least.
+        let longest = Why::new(Reason::Fault, Some(u64::MAX));
+        assert_eq!(longest.rest(), Some(NO_REST - 1));
+    }
+}

@@ -4,7 +4,8 @@ use std::fmt;
 use std::time::Duration;
 
 use crate::conflict::Conflict;
-use crate::error::{Name, Reason};
+use crate::error::Reason;
+use crate::name::Name;
 
 use crate::state::State;
 

@@ -9,8 +9,8 @@ use once_cell::sync::OnceCell;
 use crate::breaker::{CircuitBreaker, Surroundings};
 use crate::clock::{Nanos, nanos};
 use crate::config::Window;
-use crate::error::Name;
 use crate::layers::Layers;
+use crate::name::Name;
 use crate::slot::Slot;
 use crate::sync::{AtomicU64, Ordering, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
@@ -197,7 +197,7 @@ impl Keys {
     }
 
     fn breaker(&self, key: &str) -> CircuitBreaker {
-        let name = Name::Shared(format!("{}[{key}]", self.name).into());
+        let name = Name::of(&format!("{}[{key}]", self.name));
         CircuitBreaker::new(name, self.layers(), self.surroundings.clone())
     }
 

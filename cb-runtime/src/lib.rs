@@ -100,6 +100,7 @@ mod layers;
 mod listeners;
 #[cfg(all(test, cb_loom))]
 mod models;
+mod name;
 mod outcome;
 mod pattern;
 mod permit;

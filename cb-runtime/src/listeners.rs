@@ -247,7 +247,7 @@ impl Events {
     #[cfg(feature = "tracing")]
     pub(crate) fn tell_rejection(
         &self,
-        name: &crate::error::Name,
+        name: &crate::name::Name,
         reason: crate::error::Reason,
         retry_after: Option<std::time::Duration>,
         now: crate::clock::Nanos,
@@ -336,12 +336,12 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::error::Name;
     use crate::event::EventKind;
+    use crate::name::Name;
 
     fn event(kind: EventKind) -> Event {
         Event {
-            breaker: Name::Static("test"),
+            breaker: Name::literal("test"),
             at: Duration::ZERO,
             generation: 1,
             kind,

@@ -235,11 +235,11 @@ impl Serialize for Record {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::error::Name;
+    use crate::name::Name;
 
     fn event(breaker: &str) -> Event {
         Event {
-            breaker: Name::Shared(breaker.into()),
+            breaker: Name::of(breaker),
             at: Duration::ZERO,
             generation: 1,
             kind: EventKind::Reset,

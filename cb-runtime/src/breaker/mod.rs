@@ -7,11 +7,12 @@ use std::time::Duration;
 #[cfg(feature = "tokio")]
 use crate::bell::Bell;
 use crate::clock::{Clock, Nanos, nanos};
-use crate::error::{IllegalTransition, Name};
+use crate::error::IllegalTransition;
 use crate::event::{Cause, Event, EventKind, Interest};
 use crate::explain::Explanation;
 use crate::layers::Layers;
 use crate::listeners::{Events, Hub, Subscription};
+use crate::name::Name;
 use crate::random::Random;
 use crate::snapshot::Snapshot;
 use crate::state::State;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::clock::{Clock, Coarse, Nanos};
-use crate::error::{CallNotPermitted, Reason};
+use crate::error::{CallNotPermitted, Reason, Why};
 use crate::event::{Cause, EventKind, Interest};
 use crate::fault;
 use crate::state::{State, Word};
@@ -30,14 +30,6 @@ struct Start(u64);
 
 const NOT_MEASURED: u64 = u64::MAX;
 const COARSE: u64 = 1 << 63;
-
-/// Why a call is not permitted, in scalars, from which the rejection is made where it stays.
-#[derive(Clone, Copy)]
-pub(crate) struct Refused {
-    reason: Reason,
-    /// Of the wait; `Nanos::MAX` if there is none.
-    rest: Nanos,
-}
 
 /// Something that keeps calls out.
 #[derive(Clone, Copy)]
@@ -176,7 +168,7 @@ impl Inner {
 
     /// Asks for permission.
     #[inline]
-    pub(crate) fn admit(&self) -> Result<Ticket, Refused> {
+    pub(crate) fn admit(&self) -> Result<Ticket, Why> {
         let word = self.word();
         if word.is_closed() {
             if watch::nobody() {
@@ -207,7 +199,7 @@ impl Inner {
     /// A rejection until the barrier is gone. It was there before the clock is read, so what is not
     /// over by the clock was not over then.
     #[inline]
-    fn pass(&self, barrier: Barrier) -> Result<(), Refused> {
+    fn pass(&self, barrier: Barrier) -> Result<(), Why> {
         let Barrier { reason, until } = barrier;
         let (mut rest, mut read) = (None, None);
         if let Some(until) = until {
@@ -244,7 +236,7 @@ impl Inner {
     }
 
     #[inline(never)]
-    fn admit_unless_rejected(&self) -> Result<Ticket, Refused> {
+    fn admit_unless_rejected(&self) -> Result<Ticket, Why> {
         loop {
             let word = self.word();
             match word.state() {
@@ -271,7 +263,7 @@ impl Inner {
     }
 
     /// In CLOSED and METRICS_ONLY, with the rules that look at each call. `None` if the stay is over.
-    fn admit_recorded(&self, word: Word) -> Option<Result<Ticket, Refused>> {
+    fn admit_recorded(&self, word: Word) -> Option<Result<Ticket, Why>> {
         if !self.limits.flags().unusual() {
             return Some(Ok(self.ticket(word)));
         }
@@ -365,7 +357,7 @@ impl Inner {
     }
 
     /// `None` if the stay is over.
-    fn admit_probe(&self, word: Word) -> Option<Result<Ticket, Refused>> {
+    fn admit_probe(&self, word: Word) -> Option<Result<Ticket, Why>> {
         let mut stay = self.lock();
         let now = self.clock.now();
         self.settle(&mut stay, now);
@@ -388,7 +380,7 @@ impl Inner {
     }
 
     #[inline(never)]
-    fn reject(&self, reason: Reason, retry_after: Option<Nanos>, now: Option<Nanos>) -> Refused {
+    fn reject(&self, reason: Reason, retry_after: Option<Nanos>, now: Option<Nanos>) -> Why {
         self.reject_at_once(reason, retry_after, now)
     }
 
@@ -399,30 +391,20 @@ impl Inner {
         reason: Reason,
         retry_after: Option<Nanos>,
         now: Option<Nanos>,
-    ) -> Refused {
+    ) -> Why {
         let before = self.tally.count(What::Rejected);
         self.tell_rejection(reason, retry_after, now, before);
         if self.events.watches(Interest::EACH_CALL) {
             self.count_rejection(reason);
             self.publish(EventKind::NotPermitted { reason });
         }
-        Refused {
-            reason,
-            rest: retry_after.unwrap_or(Nanos::MAX),
-        }
+        Why::new(reason, retry_after)
     }
 
     /// What the caller is told.
     #[inline]
-    pub(crate) fn rejection(&self, refused: Refused) -> CallNotPermitted {
-        CallNotPermitted {
-            name: self.name.clone(),
-            reason: refused.reason,
-            retry_after: match refused.rest {
-                Nanos::MAX => None,
-                rest => Some(Duration::from_nanos(rest)),
-            },
-        }
+    pub(crate) fn rejection(&self, why: Why) -> CallNotPermitted {
+        CallNotPermitted::new(self.name.clone(), why)
     }
 
     /// Publishes what is no transition, outside of the lock.

@@ -11,10 +11,10 @@ use crate::announced;
 use crate::breaker::{CircuitBreaker, Surroundings};
 use crate::config::{Config, limits};
 use crate::conflict::{Conflict, ConflictKind};
-use crate::error::Name;
 use crate::event::{Event, EventKind};
 use crate::keys::Keys;
 use crate::layers::Layer;
+use crate::name::Name;
 use crate::site::Site;
 use crate::sync::lock;
 
@@ -62,11 +62,11 @@ impl Registry {
     ) -> CircuitBreaker {
         let layers = self.layers_of(ruling(sites));
         self.report_mixture(name);
-        self.make_unless_there(Name::Static(name), layers, sites)
+        self.make_unless_there(Name::literal(name), layers, sites)
     }
 
     pub(super) fn make(&self, name: &str, layers: Vec<(Layer, Config)>) -> CircuitBreaker {
-        self.make_unless_there(Name::Shared(name.into()), layers, &[])
+        self.make_unless_there(Name::of(name), layers, &[])
     }
 
     fn make_unless_there(
@@ -176,7 +176,7 @@ impl Registry {
         }
         crate::report::warn(&conflict.to_string());
         self.shared.hub.deliver(&Event {
-            breaker: Name::Shared(conflict.breaker.as_str().into()),
+            breaker: Name::of(&conflict.breaker),
             at: self.shared.clock.elapsed(),
             generation: 0,
             kind: EventKind::Conflict(conflict),

@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use super::{TARGET, isolated, seconds};
 use crate::clock::Nanos;
-use crate::error::{Name, Reason};
+use crate::error::Reason;
+use crate::name::Name;
 use crate::sync::{AtomicU64, Ordering};
 
 /// Where the rejection itself needs no clock, one in so many looks at it.

@@ -160,5 +160,16 @@ fn targets(figures: &Figures) -> Vec<Verdict> {
         "the bare future, the sync guard and 0.37 fetch-adds",
         above,
     );
+    // A name that was made at run time is handed out with each rejection too.
+    let called = |threads| figures.get(Who::Ours(Through::Call), Case::Open, threads);
+    if let (Some(measured), Some(alone)) = (called(2), called(1)) {
+        found.push(Verdict {
+            what: "1.2 × `call` on one thread, through `call`".to_owned(),
+            case: Case::Open,
+            threads: 2,
+            measured,
+            bound: FLAT * alone,
+        });
+    }
     found
 }
