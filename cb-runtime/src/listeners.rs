@@ -8,10 +8,10 @@
 use std::collections::VecDeque;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, OnceLock, Weak};
+use std::sync::{Arc, Weak};
 
 use crate::event::{Event, Interest};
-use crate::sync::{AtomicU8, AtomicU64, Mutex, Ordering, lock};
+use crate::sync::{AtomicU8, AtomicU64, Mutex, OnceLock, Ordering, lock};
 use crate::watch::{self, Watch};
 
 /// Per-call events waiting beyond this are dropped, and counted.

@@ -7,10 +7,8 @@
 //! finds there.
 
 use std::cell::{Cell, OnceCell};
-use std::sync::OnceLock;
 
-use crate::sync::Ordering;
-use crate::sync::plain::{AtomicU64, Mutex, lock};
+use crate::sync::{AtomicU64, Mutex, OnceLock, Ordering, lock};
 
 /// What is counted.
 #[derive(Clone, Copy)]
@@ -23,7 +21,8 @@ const KINDS: usize = 2;
 type Counts = [AtomicU64; KINDS];
 /// The cells of the first part of a block; each next part has twice as many.
 const FIRST: u32 = 16;
-const PARTS: usize = 28;
+/// A model has few breakers, and blocks that are never freed.
+const PARTS: usize = if cfg!(cb_loom) { 1 } else { 28 };
 
 /// One thread's cells. A part is made when it is first written to.
 #[derive(Default)]
@@ -104,14 +103,21 @@ struct Blocks {
     free_numbers: Vec<u32>,
 }
 
-static BLOCKS: Mutex<Blocks> = Mutex::new(Blocks {
-    all: Vec::new(),
-    free: Vec::new(),
-    numbers: 0,
-    free_numbers: Vec::new(),
-});
+#[cfg(not(cb_loom))]
+static BLOCKS: Mutex<Blocks> = Mutex::new(Blocks::NONE);
+#[cfg(cb_loom)]
+loom::lazy_static! {
+    static ref BLOCKS: Mutex<Blocks> = Mutex::new(Blocks::NONE);
+}
 
 impl Blocks {
+    const NONE: Self = Self {
+        all: Vec::new(),
+        free: Vec::new(),
+        numbers: 0,
+        free_numbers: Vec::new(),
+    };
+
     fn sum(&self, place: Place) -> [u64; KINDS] {
         let mut sum = [0_u64; KINDS];
         for cell in self.all.iter().filter_map(|block| block.cell(place)) {
@@ -135,22 +141,30 @@ impl Lease {
             blocks.all.push(block);
             block
         });
-        MINE.set(Some(block));
+        MINE.with(|mine| mine.set(Some(block)));
         Self(block)
     }
 }
 
+// In a model the list of blocks is gone before its last thread is.
+#[cfg(not(cb_loom))]
 impl Drop for Lease {
     fn drop(&mut self) {
-        MINE.set(None);
+        MINE.with(|mine| mine.set(None));
         lock(&BLOCKS).free.push(self.0);
     }
 }
 
+#[cfg(not(cb_loom))]
 thread_local! {
     /// What `LEASE` holds, to be found without a look at whether that is still there.
     static MINE: Cell<Option<&'static Block>> = const { Cell::new(None) };
     static LEASE: OnceCell<Lease> = const { OnceCell::new() };
+}
+#[cfg(cb_loom)]
+loom::thread_local! {
+    static MINE: Cell<Option<&'static Block>> = Cell::new(None);
+    static LEASE: OnceCell<Lease> = OnceCell::new();
 }
 
 /// The totals of one breaker.
@@ -174,7 +188,7 @@ impl Tally {
     pub(crate) fn count(&self, what: What) -> u64 {
         // Acquire pairs with the store in `begin`.
         let place = self.place.load(Ordering::Acquire);
-        match MINE.get() {
+        match MINE.with(Cell::get) {
             Some(block) if place != 0 => block.count(Place(place), what),
             _ => self.count_first(what),
         }
@@ -198,10 +212,12 @@ impl Tally {
                 blocks.numbers - 1
             });
             let place = Place::of(number);
-            // Release pairs with the load in `count`.
+            let before = blocks.sum(place);
+            // Release pairs with the load in `count`: what others count by this place comes after the sum,
+            // so none of it is in there.
             self.place.store(place.0, Ordering::Release);
             Box::new(Rest {
-                before: blocks.sum(place),
+                before,
                 without: Counts::default(),
             })
         });

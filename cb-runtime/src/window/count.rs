@@ -495,5 +495,7 @@ fn add(count: &AtomicU64, tag: u64, new: bool, old: bool) {
     });
 }
 
+#[cfg(all(test, cb_loom))]
+mod models;
 #[cfg(test)]
 mod tests;

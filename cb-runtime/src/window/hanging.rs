@@ -1,12 +1,10 @@
 //! The running calls of a breaker with `count_running`, while `slow`, and whether they are counted at
 //! all, may change.
 
-use std::sync::OnceLock;
-
 use super::running::{InFlight, Running};
 use super::versions::Versions;
 use crate::clock::{Clock, Nanos};
-use crate::sync::{AtomicU64, Ordering};
+use crate::sync::{AtomicU64, OnceLock, Ordering};
 
 /// A change is under way.
 const CHANGING: Nanos = Nanos::MAX;
@@ -58,9 +56,9 @@ impl Hanging {
         }
         let rings = self.rings.get_or_init(|| Box::new(Versions::new(None)));
         // SeqCst, both, and the store of the version between them, pair with the loads in `begin` and
-        // `end`, in the opposite order: who sees the new version sees this, and who reads the clock
-        // and then sees the old one has a start before the time that is read here.
-        self.since.store(CHANGING, Ordering::SeqCst);
+        // `end`: who sees the new version sees this, and who reads the clock and then finds nothing
+        // changed has a start before the time that is read here.
+        let before = self.since.swap(CHANGING, Ordering::SeqCst);
         rings.replace(
             |ring| ring.as_ref().map(|ring| ring.slow) == slow,
             || {
@@ -75,10 +73,9 @@ impl Hanging {
                 }
             },
         );
-        self.since.store(
-            clock.now().saturating_add(1).min(CHANGING - 1),
-            Ordering::SeqCst,
-        );
+        // Later than the one before also where the clock stands still: it tells one change from another.
+        let since = clock.now().max(before).saturating_add(1);
+        self.since.store(since.min(CHANGING - 1), Ordering::SeqCst);
     }
 
     /// A stay begins. The caller has the breaker's lock and has not published the stay yet.
@@ -88,14 +85,15 @@ impl Hanging {
         }
     }
 
-    /// A call begins now. Returns what to take for its start; `None` if a change is under way, which
+    /// A call begins now. Returns what to take for its start; `None` if there is a change meanwhile, which
     /// has the breaker's lock.
     pub(crate) fn begin(&self, stay: u64, clock: &Clock) -> Option<Nanos> {
+        // SeqCst, both: see `change`. Before the ring and after it: the start has to be on the same side
+        // of a change as the ring is.
+        let since = self.since.load(Ordering::SeqCst);
         let now = clock.now();
         let present = self.present();
-        // SeqCst: see `change`. After the ring.
-        let since = self.since.load(Ordering::SeqCst);
-        if since == CHANGING {
+        if since == CHANGING || self.since.load(Ordering::SeqCst) != since {
             return None;
         }
         let start = now.max(since);

@@ -17,9 +17,6 @@ mod versions;
 
 pub(crate) use hanging::Hanging;
 
-#[cfg(all(test, cb_loom))]
-pub(crate) use count::CountWindow;
-#[cfg(not(all(test, cb_loom)))]
 use count::CountWindow;
 use time::TimeWindow;
 use versions::Versions;

@@ -9,13 +9,12 @@
 //! of it; readers read in the opposite order. So a rate that is read is never above the true one,
 //! and no part is larger than its whole.
 
-use std::sync::OnceLock;
 use std::sync::atomic::AtomicUsize;
 use std::time::Duration;
 
 use crate::clock::{Coarse, Nanos, nanos};
 use crate::outcome::Mark;
-use crate::sync::{AtomicU32, AtomicU64, Ordering};
+use crate::sync::{AtomicU32, AtomicU64, OnceLock, Ordering};
 
 use super::{Counts, Recorded};
 
@@ -135,9 +134,14 @@ impl TimeWindow {
         if self.collisions.load(Ordering::Relaxed) != NEVER
             && self.collisions.fetch_add(1, Ordering::Relaxed) >= COLLISIONS
         {
-            let cells = (0..SHARDS * self.row()).map(|_| AtomicU64::new(0));
-            self.shards.get_or_init(|| cells.collect());
+            self.spread();
         }
+    }
+
+    /// Makes the shards.
+    fn spread(&self) {
+        let cells = (0..SHARDS * self.row()).map(|_| AtomicU64::new(0));
+        self.shards.get_or_init(|| cells.collect());
     }
 
     /// Buckets of a stay have numbers above those of every earlier stay by more than a window.
@@ -306,7 +310,17 @@ fn add(cell: &AtomicU64, number: u64) -> Added {
 /// This thread's number, to choose its shard by.
 #[inline]
 fn shard() -> usize {
+    #[cfg(not(cb_loom))]
     static NEXT: AtomicUsize = AtomicUsize::new(0);
+    #[cfg(cb_loom)]
+    loom::lazy_static! {
+        static ref NEXT: AtomicUsize = AtomicUsize::new(0);
+    }
+    #[cfg(cb_loom)]
+    loom::thread_local! {
+        static MINE: usize = NEXT.fetch_add(1, Ordering::Relaxed);
+    }
+    #[cfg(not(cb_loom))]
     thread_local! {
         // Relaxed: only that neighbours differ matters.
         static MINE: usize = NEXT.fetch_add(1, Ordering::Relaxed);
@@ -314,6 +328,9 @@ fn shard() -> usize {
     // While a thread is being torn down any will do.
     MINE.try_with(|mine| *mine).unwrap_or_default()
 }
+
+#[cfg(all(test, cb_loom))]
+mod models;
 
 #[cfg(test)]
 mod tests {

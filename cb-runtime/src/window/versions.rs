@@ -4,9 +4,7 @@
 //! so that what a thread has got hold of stays valid; one that is like what is wanted is used again,
 //! so that going back and forth between two configurations makes nothing new.
 
-use std::sync::OnceLock;
-
-use crate::sync::{AtomicU64, Ordering};
+use crate::sync::{AtomicU64, OnceLock, Ordering};
 
 const PLACE_BITS: u32 = 16;
 const LAST_PLACE: u64 = (1 << PLACE_BITS) - 1;
