@@ -51,9 +51,9 @@ impl Calm {
     /// Whether a success of this stay changes nothing; one that was measured must not have been slow.
     #[inline]
     pub(crate) fn covers(&self, stay: Word, measured: bool) -> bool {
-        // Acquire: as above. Each disturbance is seen in time by single-location order: it is over
-        // before the outcome that caused it is.
-        self.word.load(Ordering::Acquire) == mark(stay, measured)
+        // Relaxed: nothing is read after it. Each disturbance is seen in time by single-location order:
+        // it is over before the outcome that caused it is.
+        self.word.load(Ordering::Relaxed) == mark(stay, measured)
     }
 
     /// Enters the stay if `look` finds it calm. It looks at what others write before they disturb.
@@ -90,8 +90,10 @@ impl Calm {
     /// After the stay was closed to further outcomes, or its limits changed.
     #[cold]
     pub(crate) fn end(&self) {
-        // SeqCst pairs with `find_out`: see above.
-        self.word.swap(UNKNOWN, Ordering::SeqCst);
+        // Release pairs with the first exchange in `find_out`: who begins to look after this sees why it
+        // was ended, and who began before does not enter the stay any more. No more is needed, since
+        // this writes to the very word that the other side exchanges.
+        self.word.swap(UNKNOWN, Ordering::Release);
     }
 }
 

@@ -12,6 +12,10 @@
 //! The word is stored only under the stay's lock: closed by a call that finds no permit there, and
 //! opened by whoever gives one back or ends the stay. So a call that finds it closed is rejected as of
 //! that load, at which no permit was free, whatever comes after. Permits are given out under the lock.
+//!
+//! All accesses are relaxed: nothing is read by what the word says. Who was there when a permit was given
+//! back sees that by single-location order, and who sees a later stay by the breaker's word, which is
+//! stored after this one.
 
 use crate::clock::Nanos;
 use crate::error::Reason;
@@ -33,15 +37,13 @@ impl Gate {
 
     /// Somebody gives a permit back, or the stay ends.
     pub(super) fn set_open(&self) {
-        // Release pairs with the load in `barrier`, as in `close_gate`.
-        self.0.store(0, Ordering::Release);
+        self.0.store(0, Ordering::Relaxed);
     }
 
     /// What calls have to wait for; `None` if they have to ask under the lock.
     #[inline]
     pub(super) fn barrier(&self) -> Option<Barrier> {
-        // Acquire pairs with the stores in `close_gate` and `set_open`.
-        let word = self.0.load(Ordering::Acquire);
+        let word = self.0.load(Ordering::Relaxed);
         if word == 0 {
             return None;
         }
@@ -75,10 +77,8 @@ impl Inner {
         let since_birth = until.saturating_sub(self.birth);
         // What does not fit, and a stay that ends during its pause, are left to the lock.
         if never || (until <= end && since_birth < NEVER) {
-            // Release pairs with the load in `barrier`: the rejection comes after what used the
-            // permits up.
             let word = if never { NEVER } else { kind | since_birth };
-            self.gate.0.store(word, Ordering::Release);
+            self.gate.0.store(word, Ordering::Relaxed);
         }
     }
 }

@@ -167,8 +167,8 @@ impl Limits {
     /// Whether the limits have changed since this was last asked.
     #[cold]
     pub(crate) fn take_change(&self) -> bool {
-        // AcqRel pairs with the store in `set`.
-        let before = self.flags.fetch_and(!Flags::CHANGED, Ordering::AcqRel);
+        // Acquire pairs with the last store in `set`.
+        let before = self.flags.fetch_and(!Flags::CHANGED, Ordering::Acquire);
         Flags(before).changed()
     }
 

@@ -7,6 +7,7 @@ use crate::breaker::CircuitBreaker;
 use crate::clock::TestClock;
 use crate::config::Window;
 use crate::error::Reason;
+use crate::state::State;
 use crate::sync::modelled::explore;
 use crate::sync::{AtomicU64, Ordering};
 
@@ -41,7 +42,8 @@ fn open_is_never_seen_with_an_old_deadline() {
 fn probes_are_never_more_than_their_limit() {
     explore(|| {
         let clock = TestClock::new();
-        let breaker = breaker(&two(), &clock);
+        let config = two().half_open_calls(2).half_open_concurrency(1);
+        let breaker = breaker(&config, &clock);
         breaker.open().expect("it is CLOSED");
         clock.advance(WAIT);
         let running = Arc::new(AtomicU64::new(0));
@@ -130,5 +132,34 @@ fn probes_that_returned_count_towards_the_limit() {
         let (other, count) = (breaker.clone(), Arc::clone(&admitted));
         both(move || ask(&other, &count), || ask(&breaker, &admitted));
         assert_eq!(admitted.load(Ordering::SeqCst), 1);
+    });
+}
+
+/// The gate that was closed in one stay is open in the next one.
+#[test]
+fn a_later_stay_gives_out_its_permits() {
+    explore(|| {
+        let clock = TestClock::new();
+        let breaker = breaker(&two(), &clock);
+        breaker.open().expect("it is CLOSED");
+        clock.advance(WAIT);
+        let probe = breaker.try_acquire_owned().expect("the wait is over");
+        assert!(breaker.try_acquire().is_err());
+        let first = breaker.inner.word();
+        let other = breaker.clone();
+        both(
+            move || {
+                other.open().expect("legal");
+                other.half_open().expect("legal");
+            },
+            || {
+                let word = breaker.inner.word();
+                if word != first && word.state() == State::HalfOpen {
+                    breaker.try_acquire().expect("it is free").ignore();
+                }
+            },
+        );
+        drop(probe);
+        assert!(breaker.try_acquire().is_ok());
     });
 }

@@ -125,9 +125,9 @@ impl CountWindow {
 
     #[inline]
     fn is_full(&self, tag: u64) -> bool {
-        // Acquire pairs with the cursor's updates in `claim`: the counts read after this are at
-        // least as new as the stay it shows.
-        let cursor = self.cursor.load(Ordering::Acquire);
+        // Relaxed: whoever's outcome is not seen in the counts that are read after this had not returned
+        // yet, so this call may have ended before it.
+        let cursor = self.cursor.load(Ordering::Relaxed);
         tag_of(cursor) == tag && cursor & FROZEN == 0 && cursor & LOW >= u64::from(self.size)
     }
 
@@ -175,6 +175,8 @@ impl CountWindow {
     #[inline]
     fn claim(&self, tag: u64) -> Result<u32, Recorded> {
         let size = u64::from(self.size);
+        // Acquire pairs with the exchange of a later stay: who is late sees that stay when it looks at the
+        // breaker's word again. Relaxed where the exchange fails: the next attempt begins with this load.
         let mut cursor = self.cursor.load(Ordering::Acquire);
         loop {
             let seen = if tag_of(cursor) == tag {
@@ -197,7 +199,7 @@ impl CountWindow {
                 cursor,
                 claimed,
                 Ordering::SeqCst,
-                Ordering::Acquire,
+                Ordering::Relaxed,
             ) {
                 // Masked to 22 bits.
                 #[allow(clippy::cast_possible_truncation)]
@@ -217,7 +219,8 @@ impl CountWindow {
         } else {
             0
         };
-        // Acquire and AcqRel: pairs among the writers of this slot and with `recount`.
+        // Acquire, here and where the exchange fails, pairs with the release of the exchange: who sees a
+        // mark sees the claim that it was written for.
         let mut word = slot.load(Ordering::Acquire);
         loop {
             let marks = if tag_of(word) == tag {
@@ -232,9 +235,9 @@ impl CountWindow {
             if new == word {
                 return Some(old);
             }
-            // Acquire pairs with `claim`. After the slot, so that a later claim than the one seen here
-            // writes the slot after this, and the exchange below fails.
-            let cursor = self.cursor.load(Ordering::Acquire);
+            // Relaxed, after the slot: it is as new as the marks that were seen, and a later claim than
+            // the one seen here writes the slot after this, so that the exchange below fails.
+            let cursor = self.cursor.load(Ordering::Relaxed);
             if tag_of(cursor) != tag {
                 return None;
             }
@@ -242,7 +245,7 @@ impl CountWindow {
                 // As if it had been written and replaced since.
                 return Some(mark);
             }
-            match slot.compare_exchange_weak(word, new, Ordering::AcqRel, Ordering::Acquire) {
+            match slot.compare_exchange_weak(word, new, Ordering::Release, Ordering::Acquire) {
                 Ok(_) => return Some(old),
                 Err(now) => word = now,
             }
@@ -296,7 +299,7 @@ impl CountWindow {
 
     /// One pass over the ring, with a digest of all that it saw.
     fn recount(&self, tag: u64) -> (Counts, u64) {
-        // Acquire pairs with `claim` and `exchange`.
+        // Acquire pairs with `claim`: a call that is counted here has left those that run.
         let cursor = self.cursor.load(Ordering::Acquire);
         let mut counts = Counts {
             total: self.total(cursor, tag),
@@ -310,7 +313,9 @@ impl CountWindow {
         );
         let mut first = 0;
         for slot in &self.slots {
-            let word = slot.load(Ordering::Acquire);
+            // Relaxed: who has recorded before this is seen by single-location order, and of the others
+            // `counts` takes what holds still.
+            let word = slot.load(Ordering::Relaxed);
             digest = digest.rotate_left(5).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ word;
             if tag_of(word) == tag {
                 let here = counted(word, next.saturating_sub(first), odd);
@@ -332,14 +337,15 @@ impl CountWindow {
     /// yet finds its slot taken by `new`, a later tag, and its outcome here as a success.
     pub(crate) fn take(&self, stay: u64, new: u64) -> Vec<Mark> {
         let (tag, new) = (tag(stay), tag(new));
-        // AcqRel pairs with `exchange`: each mark is either in the word that is taken, or not written.
+        // Relaxed: by single-location order each mark is either in the word that is taken, or its writer
+        // finds the new tag.
         let words: Vec<u64> = self
             .slots
             .iter()
-            .map(|slot| slot.swap(new << TAG_SHIFT, Ordering::AcqRel))
+            .map(|slot| slot.swap(new << TAG_SHIFT, Ordering::Relaxed))
             .collect();
-        // Acquire pairs with `claim`.
-        let cursor = self.cursor.load(Ordering::Acquire);
+        // Relaxed: this thread has frozen it.
+        let cursor = self.cursor.load(Ordering::Relaxed);
         let seen = cursor & LOW;
         let total = u64::from(self.total(cursor, tag));
         (seen.saturating_sub(total)..seen)
@@ -357,7 +363,7 @@ impl CountWindow {
         let room = marks.len().saturating_sub(self.size as usize);
         let newest = marks.get(room..).unwrap_or_default();
         let (mut failed, mut slow) = (0, 0);
-        // Relaxed, all of it: nobody records here before the cursor has the tag.
+        // Relaxed, all of it: nobody has the tag before the version is stored, which publishes it.
         for (slot, marks) in self
             .slots
             .iter()
@@ -374,16 +380,15 @@ impl CountWindow {
         self.failed
             .store(tag << TAG_SHIFT | failed, Ordering::Relaxed);
         self.slow.store(tag << TAG_SHIFT | slow, Ordering::Relaxed);
-        // Release pairs with `claim`, and the version that is stored next with whoever looks for this.
         self.cursor
-            .store(tag << TAG_SHIFT | newest.len() as u64, Ordering::Release);
+            .store(tag << TAG_SHIFT | newest.len() as u64, Ordering::Relaxed);
     }
 
     /// Puts a mark in the place of the newest success of a frozen ring, if there is one left.
     pub(crate) fn amend(&self, stay: u64, mark: Mark) {
         let tag = tag(stay);
-        // Acquire pairs with `claim`.
-        let cursor = self.cursor.load(Ordering::Acquire);
+        // Relaxed: this thread has frozen it.
+        let cursor = self.cursor.load(Ordering::Relaxed);
         let seen = cursor & LOW;
         for back in 1..=u64::from(self.total(cursor, tag)) {
             let claimed = seen - back;
@@ -392,8 +397,8 @@ impl CountWindow {
                 continue;
             };
             let bits = (mark.bits() | if lap % 2 == 1 { ODD_LAP } else { 0 }) << shift;
-            // AcqRel: as in `exchange`.
-            let taken = slot.fetch_update(Ordering::AcqRel, Ordering::Acquire, |word| {
+            // Relaxed: the ring is frozen, and this exchanges what is there.
+            let taken = slot.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |word| {
                 let free = tag_of(word) == tag && read_mark(word, tag, shift, lap) == Mark::SUCCESS;
                 free.then_some(word & !(0b1111 << shift) | bits)
             });
@@ -418,11 +423,11 @@ impl CountWindow {
 
     pub(crate) fn freeze(&self, stay: u64) {
         let tag = tag(stay);
-        // AcqRel pairs with `claim`: claims before this are seen by the recount that follows, and
-        // there are none after it. The closure answers `None` only for a stay that is over.
+        // Relaxed: by single-location order each claim is seen by the recount that follows, or finds
+        // the ring frozen. The closure answers `None` only for a stay that is over.
         let _ = self
             .cursor
-            .fetch_update(Ordering::AcqRel, Ordering::Acquire, |cursor| {
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |cursor| {
                 if tag_of(cursor) == tag {
                     Some(cursor | FROZEN)
                 } else {
@@ -433,10 +438,10 @@ impl CountWindow {
 
     pub(crate) fn thaw(&self, stay: u64) {
         let tag = tag(stay);
-        // Release pairs with the load in `claim`.
+        // Relaxed: who finds it frozen waits for the lock.
         let _ = self
             .cursor
-            .fetch_update(Ordering::Release, Ordering::Relaxed, |cursor| {
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |cursor| {
                 (tag_of(cursor) == tag).then_some(cursor & !FROZEN)
             });
     }

@@ -93,8 +93,9 @@ impl Running {
     pub(crate) fn begin(&self, stay: u64, start: Nanos) {
         let number = self.number(stay, start);
         let bucket = self.bucket(number);
-        // AcqRel, here and in `end`: what a bucket held is seen by whoever takes it over.
-        let before = bucket.fetch_update(Ordering::AcqRel, Ordering::Acquire, |word| {
+        // Relaxed, here and in `end`: single-location order, and a call leaves before it is recorded, by
+        // which it is published.
+        let before = bucket.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |word| {
             let there = word >> COUNT_BITS;
             if there == number {
                 (word & COUNT_MASK < COUNT_MASK).then(|| word + 1)
@@ -122,10 +123,10 @@ impl Running {
 
     fn pool(&self, stay: u64, calls: u64, began: Nanos) {
         let tag = stay & NUMBER_MASK;
-        // AcqRel: as in `begin`.
+        // Relaxed: as in `begin`.
         let before = self
             .pool
-            .fetch_update(Ordering::AcqRel, Ordering::Acquire, |word| {
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |word| {
                 let there = word >> COUNT_BITS;
                 if there == tag {
                     Some(tag << COUNT_BITS | word.wrapping_add(calls) & COUNT_MASK)
@@ -147,10 +148,10 @@ impl Running {
     /// A call ends.
     pub(crate) fn end(&self, stay: u64, start: Nanos) {
         let number = self.number(stay, start);
-        // AcqRel: as in `begin`.
+        // Relaxed: as in `begin`.
         let left = self
             .bucket(number)
-            .fetch_update(Ordering::AcqRel, Ordering::Acquire, |word| {
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |word| {
                 (word >> COUNT_BITS == number && word & COUNT_MASK > 0).then(|| word - 1)
             });
         if left.is_ok() {
@@ -161,7 +162,7 @@ impl Running {
         // that is over has no pool any more.
         let _ = self
             .pool
-            .fetch_update(Ordering::AcqRel, Ordering::Acquire, |word| {
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |word| {
                 (word >> COUNT_BITS == tag)
                     .then_some(tag << COUNT_BITS | word.wrapping_sub(1) & COUNT_MASK)
             });
@@ -173,8 +174,8 @@ impl Running {
         let age_of_stay = self.age_of_stay(newest);
         let mut found = InFlight::default();
         for bucket in &self.buckets {
-            // Acquire: pairs with `begin` and `end`.
-            let word = bucket.load(Ordering::Acquire);
+            // Relaxed: who has seen a call recorded sees it gone.
+            let word = bucket.load(Ordering::Relaxed);
             let (number, calls) = (word >> COUNT_BITS, word & COUNT_MASK);
             let age = newest.wrapping_sub(number) & NUMBER_MASK;
             if calls == 0 || age > age_of_stay {
@@ -192,8 +193,8 @@ impl Running {
             }
             found.oldest = Some(found.oldest.map_or(began, |oldest| oldest.min(began)));
         }
-        // Acquire: as above.
-        let pool = self.pool.load(Ordering::Acquire);
+        // Relaxed: as above.
+        let pool = self.pool.load(Ordering::Relaxed);
         let calls = pool & COUNT_MASK;
         let positive = calls > 0 && calls <= COUNT_MASK / 2;
         if pool >> COUNT_BITS == stay & NUMBER_MASK && positive {
