@@ -10,6 +10,7 @@
 
 mod answer;
 mod baseline;
+mod builds;
 mod case;
 mod growth;
 mod measure;
@@ -24,6 +25,7 @@ mod work;
 mod workers;
 
 pub use answer::{Answer, Seen};
+pub use builds::{Build, Cost, costs, serve};
 pub use case::Case;
 pub use growth::{Line, Panel, panels};
 pub use measure::{Figures, Plan, measure, medians};

@@ -13,7 +13,7 @@ use crate::subject::{Subject, Who};
 use crate::workers::{Workers, scaled};
 
 /// So many calls are checked before anything is measured.
-const CHECKED: u64 = 1_000;
+pub(crate) const CHECKED: u64 = 1_000;
 /// A sample during which a thread lost its core is taken again, at most so often.
 const RETRIES: usize = 16;
 
@@ -142,12 +142,12 @@ pub fn medians(
 }
 
 /// A subject on a number of threads.
-struct Slot {
+pub(crate) struct Slot {
     subject: Arc<Subject>,
     threads: usize,
     calls: u64,
     /// Sorted, once they are all there.
-    samples: Vec<f64>,
+    pub(crate) samples: Vec<f64>,
     disturbed: usize,
     failed: Option<String>,
 }
@@ -161,19 +161,7 @@ fn samples(
     let workers = Workers::new(most.unwrap_or(0));
     let mut slots = Vec::new();
     for (subject, threads) in points {
-        let mut slot = Slot {
-            subject,
-            threads,
-            calls: 0,
-            samples: Vec::with_capacity(plan.rounds),
-            disturbed: 0,
-            failed: None,
-        };
-        match workers.calibrate(&slot.subject, threads, plan.sample) {
-            Ok(calls) => slot.calls = calls,
-            Err(complaint) => slot.fail(complaint)?,
-        }
-        slots.push(slot);
+        slots.push(Slot::new(subject, threads, &workers, plan)?);
     }
     let mut random = Rng::with_seed(plan.seed);
     let mut order: Vec<usize> = (0..slots.len()).collect();
@@ -199,6 +187,27 @@ fn samples(
 }
 
 impl Slot {
+    pub(crate) fn new(
+        subject: Arc<Subject>,
+        threads: usize,
+        workers: &Workers,
+        plan: Plan,
+    ) -> Result<Self, String> {
+        let mut slot = Self {
+            subject,
+            threads,
+            calls: 0,
+            samples: Vec::with_capacity(plan.rounds),
+            disturbed: 0,
+            failed: None,
+        };
+        match workers.calibrate(&slot.subject, threads, plan.sample) {
+            Ok(calls) => slot.calls = calls,
+            Err(complaint) => slot.fail(complaint)?,
+        }
+        Ok(slot)
+    }
+
     /// Only of a rival that is something one can go on with.
     fn fail(&mut self, complaint: String) -> Result<(), String> {
         if !matches!(self.subject.who, Who::Rival(_)) {
@@ -208,7 +217,7 @@ impl Slot {
         Ok(())
     }
 
-    fn sample(&mut self, workers: &Workers, length: Duration) -> Result<(), String> {
+    pub(crate) fn sample(&mut self, workers: &Workers, length: Duration) -> Result<(), String> {
         let mut sample = workers.sample(&self.subject, self.threads, self.calls)?;
         for _ in 0..RETRIES {
             // In a long one, the kernel's other work is a small part.
@@ -229,7 +238,7 @@ impl Slot {
 }
 
 /// Of sorted values; 0 if there are none.
-fn quantile(sorted: &[f64], part: f64) -> f64 {
+pub(crate) fn quantile(sorted: &[f64], part: f64) -> f64 {
     let last = sorted.len().saturating_sub(1) as f64;
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // within the slice
     let index = (last * part).round() as usize;

@@ -124,7 +124,7 @@ fn ns(figure: Option<f64>) -> String {
 }
 
 /// The first row is the head. Columns are padded, so that it reads well as it is.
-fn markdown<Row: AsRef<[String]>>(rows: &[Row]) -> String {
+pub(crate) fn markdown<Row: AsRef<[String]>>(rows: &[Row]) -> String {
     let columns = rows.iter().map(|row| row.as_ref().len()).max().unwrap_or(0);
     let widths: Vec<_> = (0..columns)
         .map(|column| {
