@@ -94,3 +94,20 @@ fn whoever_sees_slow_has_room_for_slow_calls() {
         );
     });
 }
+
+/// A call after the change is measured, whatever a call before it has found.
+#[test]
+fn a_change_of_settings_ends_calm() {
+    explore(|| {
+        let breaker = breaker(&two(), &TestClock::new());
+        (0..2).for_each(|_| call(&breaker, true));
+        let measured = layers(two().slow(Duration::from_secs(1)));
+        let other = breaker.clone();
+        both(
+            move || call(&other, true),
+            || breaker.inner.reconfigure(Arc::clone(&measured)),
+        );
+        let ticket = breaker.inner.admit_plainly().expect("it is CLOSED");
+        assert!(ticket.start().is_some());
+    });
+}
