@@ -6,12 +6,13 @@ use quote::{ToTokens, quote, quote_spanned};
 use crate::args::{Arg, Args};
 use crate::classify;
 use crate::fallback::Fallback;
-use crate::span::{first_span, relocated};
+use crate::private::Private;
+use crate::span::first_span;
 use crate::value::What;
 
 pub(crate) struct Call<'a> {
     pub(crate) args: &'a Args,
-    pub(crate) p: &'a TokenStream,
+    pub(crate) p: &'a Private,
     pub(crate) output: &'a TokenStream,
     /// Where messages about the return type point.
     pub(crate) output_span: Span,
@@ -21,13 +22,19 @@ pub(crate) struct Call<'a> {
 impl Call<'_> {
     pub(crate) fn sync(&self, body: &TokenStream) -> TokenStream {
         let enter = self.enter("enter");
-        let value = quote_spanned!(Span::mixed_site()=> let value = guard.run(#body););
+        let p = self.p;
+        let value = quote_spanned!(Span::mixed_site()=> let value = #p::call_once(#body););
         self.around(&quote!(#enter #value), false)
     }
 
     pub(crate) fn asynchronous(&self, body: &TokenStream) -> TokenStream {
         let p = self.p;
         let mixed = Span::mixed_site();
+        if let (Some(fallback), None) = (&self.fallback, self.timeout()) {
+            if !fallback.on_failure {
+                return self.asynchronous_or(fallback, body);
+            }
+        }
         let enter = self.enter("enter_async");
         let Some(timeout) = self.timeout() else {
             let run = quote_spanned! {mixed=>
@@ -41,7 +48,7 @@ impl Call<'_> {
             "timed_out",
             "timed_out_because",
         );
-        let p_here = relocated(p, timeout.value.span());
+        let p_here = p.at(timeout.value.span());
         let feature = Ident::new("timer", mixed.located_at(timeout.value.span()));
         let run = quote_spanned! {mixed=>
             const _: () = #p_here::#feature();
@@ -59,6 +66,29 @@ impl Call<'_> {
         self.around(&run, true)
     }
 
+    /// The body, or the answer of a fallback for rejections.
+    fn asynchronous_or(&self, fallback: &Fallback<'_>, body: &TokenStream) -> TokenStream {
+        let p = self.p;
+        let mixed = Span::mixed_site();
+        let (keyed, entered) = self.entered("enter_async");
+        let rejection = quote_spanned!(mixed=> rejection);
+        let answer = fallback.answer(self.output, &rejection, p);
+        let done = self.done(&self.judgement());
+        quote_spanned! {mixed=>
+            #keyed
+            let mut attempted = ::core::option::Option::None;
+            let attempt = match #entered {
+                ::core::result::Result::Ok(guard) => #p::attempt(&mut attempted, guard, #body),
+                ::core::result::Result::Err(rejection) => #p::Attempt::Answer { answer: #answer },
+            };
+            let value = attempt.await;
+            match &mut attempted {
+                ::core::option::Option::Some(guard) => #done,
+                ::core::option::Option::None => value,
+            }
+        }
+    }
+
     /// The argument that gives some of the calls a timeout.
     pub(crate) fn timeout(&self) -> Option<&Arg> {
         let given = |name| {
@@ -68,24 +98,22 @@ impl Call<'_> {
         given("timeout").or_else(|| given("half_open_timeout"))
     }
 
-    /// Tells the guard how the call ended; `value` is what it returned.
-    pub(crate) fn finish(&self, outcome: &TokenStream) -> TokenStream {
+    /// Tells the guard how the call ended, and gives back `value`, which it returned.
+    pub(crate) fn done(&self, outcome: &TokenStream) -> TokenStream {
         let mixed = Span::mixed_site();
         let Some(wait) = self.args.get("retry_after").map(|arg| &arg.value.written) else {
-            return quote_spanned!(mixed=> guard.finish(#outcome););
+            return quote_spanned!(mixed=> guard.done(#outcome, value));
         };
         let place = first_span(wait);
-        let (p, ask) = (
-            relocated(self.p, place),
-            Ident::new("ask", mixed.located_at(place)),
-        );
+        let (p, ask) = (self.p.at(place), Ident::new("ask", mixed.located_at(place)));
         let asked = quote_spanned!(mixed.located_at(place)=> #p::#ask(&value, #wait));
         // Asked only of the outcome that opened the breaker.
-        quote_spanned! {mixed=>
+        quote_spanned! {mixed=> {
             if let ::core::option::Option::Some(opened) = guard.finish_and_tell(#outcome) {
                 opened.wait_for(#asked);
             }
-        }
+            value
+        }}
     }
 
     fn enter(&self, method: &str) -> TokenStream {
@@ -105,39 +133,32 @@ impl Call<'_> {
             ),
         };
         let mixed = Span::mixed_site();
-        let (keyed, entered) = match self.args.get("key").map(|arg| &arg.value.written) {
-            Some(key) => {
-                // All of it stands at the key, which the message is about if it is not text.
-                let place = mixed.located_at(first_span(key));
-                let method = Ident::new(&method.replace("enter", "enter_key"), place);
-                // A statement of its own: what the key's expression holds on to is let go before
-                // the fallback runs.
-                let mut key = Group::new(Delimiter::Parenthesis, key.clone());
-                key.set_span(place);
-                let keyed = quote_spanned!(place=> let entered = site.#method(&#key););
-                (Some(keyed), quote_spanned!(place=> entered))
-            }
-            None => {
-                let method = Ident::new(method, mixed);
-                (None, quote_spanned!(mixed=> site.#method()))
-            }
-        };
-        let entered = quote_spanned! {mixed=>
-            match #entered {
+        let (keyed, entered) = self.entered(method);
+        quote_spanned! {mixed=>
+            #keyed
+            let mut guard = match #entered {
                 ::core::result::Result::Ok(guard) => guard,
                 ::core::result::Result::Err(rejection) => #rejected
-            }
-        };
-        if keyed.is_some() {
-            return quote_spanned!(mixed=> #keyed let mut guard = #entered;);
-        }
-        let plainly = Ident::new(&method.replace("enter", "plainly"), mixed);
-        quote_spanned! {mixed=>
-            let mut guard = match site.#plainly() {
-                ::core::option::Option::Some(guard) => guard,
-                ::core::option::Option::None => #entered
             };
         }
+    }
+
+    /// Asks for permission: a statement that has to come before, and the expression.
+    fn entered(&self, method: &str) -> (Option<TokenStream>, TokenStream) {
+        let mixed = Span::mixed_site();
+        let Some(key) = self.args.get("key").map(|arg| &arg.value.written) else {
+            let method = Ident::new(method, mixed);
+            return (None, quote_spanned!(mixed=> site.#method()));
+        };
+        // All of it stands at the key, which the message is about if it is not text.
+        let place = mixed.located_at(first_span(key));
+        let method = Ident::new(&method.replace("enter", "enter_key"), place);
+        // A statement of its own: what the key's expression holds on to is let go before the
+        // fallback runs.
+        let mut key = Group::new(Delimiter::Parenthesis, key.clone());
+        key.set_span(place);
+        let keyed = quote_spanned!(place=> let entered = site.#method(&#key););
+        (Some(keyed), quote_spanned!(place=> entered))
     }
 
     /// Ends the attempt with `what`, as an error or as the reason for a failure fallback.
@@ -160,13 +181,23 @@ impl Call<'_> {
         let (p, output) = (self.p, self.output);
         let mixed = Span::mixed_site();
         if self.fallback_on_failure().is_some() {
-            let method = Ident::new(as_reason, mixed);
-            return quote_spanned!(mixed=> #p::Reply::<#output>::new().#method(#what));
+            let (reply, method) = (self.reply(), Ident::new(as_reason, mixed));
+            return quote_spanned!(mixed=> #reply.#method(#what));
         }
         // All of it stands at the type that the message is about.
         let place = mixed.located_at(self.output_span);
-        let (p, method) = (relocated(p, self.output_span), Ident::new(as_error, place));
+        let (p, method) = (p.at(self.output_span), Ident::new(as_error, place));
         quote_spanned!(place=> #p::Reply::<#output>::new().#method(#what))
+    }
+
+    /// What can be said instead of the body.
+    fn reply(&self) -> TokenStream {
+        let (p, output) = (self.p, self.output);
+        // `impl Trait`, which is no `Result` and cannot be named.
+        if output.to_string() == "_" {
+            return quote_spanned!(Span::mixed_site()=> #p::PlainReply::<()>::new());
+        }
+        quote_spanned!(Span::mixed_site()=> #p::Reply::<#output>::new())
     }
 
     fn fallback_on_failure(&self) -> Option<&Fallback<'_>> {
@@ -181,12 +212,11 @@ impl Call<'_> {
         let mixed = Span::mixed_site();
         let judgement = self.judgement();
         let Some(fallback) = self.fallback_on_failure() else {
-            let finish = self.finish(&judgement);
+            let done = self.done(&judgement);
             let Some(fallback) = self.fallback.as_ref().filter(|_| asynchronous) else {
                 return quote_spanned! {mixed=>
                     #run
-                    #finish
-                    value
+                    #done
                 };
             };
             // The fallback waits outside of the block, so that its future takes the place of the
@@ -196,22 +226,21 @@ impl Call<'_> {
             return quote_spanned! {mixed=>
                 let rejection = 'attempt: {
                     #run
-                    #finish
-                    return value;
+                    return #done;
                 };
                 #answer
             };
         };
         let answer = fallback.call(self.output, &reason(), p);
-        let reason = reason();
-        let finish = self.finish(&quote_spanned!(mixed=> outcome));
+        let (reply, reason) = (self.reply(), reason());
+        let done = self.done(&quote_spanned!(mixed=> outcome));
         quote_spanned! {mixed=>
             let #reason = 'attempt: {
                 #run
                 let outcome = #judgement;
-                #finish
+                let value = #done;
                 match outcome {
-                    #p::Outcome::Failure => #p::Reply::<#output>::new().failed(value),
+                    #p::Outcome::Failure => #reply.failed(value),
                     _ => return value,
                 }
             };
@@ -251,15 +280,18 @@ impl Call<'_> {
             quote!(::core::result::Result::Ok(_) => #success,)
         };
         let error = quote_spanned!(mixed=> error);
-        let mut judged = failure.clone();
-        if !record.is_empty() {
-            let recorded = classify::any(record, &error, p);
-            judged = quote!(if #recorded { #failure } else { #success });
-        }
-        if !ignore.is_empty() {
-            let ignored = classify::any(ignore, &error, p);
-            judged = quote!(if #ignored { #p::Outcome::Ignored } else { #judged });
-        }
+        let ignored = classify::each(ignore, &error, p, &quote!(#p::Outcome::Ignored));
+        let recorded = classify::each(record, &error, p, &failure);
+        let rest = if record.is_empty() {
+            &failure
+        } else {
+            &success
+        };
+        let judged = if first.is_some() {
+            quote_spanned!(mixed=> 'judged: { #ignored #recorded #rest })
+        } else {
+            failure.clone()
+        };
         let (method, binding) = match first {
             // Exists only where there is an error; else the message is about this argument.
             Some(first) => (
@@ -274,7 +306,7 @@ impl Call<'_> {
         quote_spanned! {mixed=>
             match #p::Returned::new(&value).#method() {
                 #returned
-                ::core::result::Result::Err(#binding) => { #judged }
+                ::core::result::Result::Err(#binding) => #judged,
             }
         }
     }

@@ -1,11 +1,12 @@
 //! `ignore` and `record`: what a class of errors is, told by the way it is written.
 
-use proc_macro2::{Delimiter, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::parse::Parser;
 use syn::{Error, ExprClosure, Pat, Path, PathArguments, PathSegment, Result, Token, Type};
 
 use crate::pieces::pieces;
+use crate::private::Private;
 use crate::span::first_span;
 
 pub(crate) enum Class {
@@ -57,10 +58,7 @@ fn one(key: &str, trees: &[TokenTree]) -> Result<Vec<Class>> {
     let refused = || Error::new_spanned(&tokens, format!("`{key}` takes {FORMS}"));
     match trees {
         [] => {
-            return Err(Error::new_spanned(
-                &tokens,
-                format!("`{key}` takes {FORMS}"),
-            ));
+            return Err(refused());
         }
         [TokenTree::Group(group)] if group.delimiter() == Delimiter::None => {
             return parse(key, &group.stream());
@@ -83,8 +81,10 @@ fn one(key: &str, trees: &[TokenTree]) -> Result<Vec<Class>> {
     if syn::parse2::<ExprClosure>(tokens.clone()).is_ok() {
         return Ok(vec![Class::Predicate(tokens)]);
     }
-    if let Ok(Type::Path(path)) = syn::parse2(tokens.clone()) {
-        return Ok(vec![path_class(&path.path, tokens.clone())]);
+    match syn::parse2(tokens.clone()) {
+        Ok(Type::Path(path)) if path.qself.is_some() => return Ok(vec![Class::Type(tokens)]),
+        Ok(Type::Path(path)) => return Ok(vec![path_class(&path.path, tokens)]),
+        _ => {}
     }
     match Pat::parse_multi_with_leading_vert.parse2(tokens.clone()) {
         Ok(Pat::Or(or)) => or
@@ -173,36 +173,44 @@ fn parent(path: &Path) -> TokenStream {
     parent.into_token_stream()
 }
 
-/// Whether any of `classes` holds for `error`, as an expression.
-pub(crate) fn any(classes: &[Class], error: &TokenStream, p: &TokenStream) -> TokenStream {
+/// Statements that leave the block `'judged` with `outcome` if one of `classes` holds for `error`.
+pub(crate) fn each(
+    classes: &[Class],
+    error: &TokenStream,
+    p: &Private,
+    outcome: &TokenStream,
+) -> TokenStream {
+    let mixed = Span::mixed_site();
     let tests = classes.iter().map(|class| match class {
         Class::Type(of) => {
             let found = quote_spanned!(located(of)=> found);
-            quote!(#p::Find::<#of, _>::new(#error).#found())
+            let found = quote!(#p::Find::<#of, _>::new(#error).#found());
+            quote_spanned!(mixed=> if #found { break 'judged #outcome; })
         }
         Class::Pattern { of, pattern } => {
             let found = quote_spanned!(located(of)=> all);
             // A loop: a closure in every function costs the compiler more.
-            quote_spanned!(proc_macro2::Span::mixed_site()=> {
+            quote_spanned! {mixed=>
                 let mut all = #p::Find::<#of, _>::new(#error).#found();
                 loop {
                     match all.next() {
-                        ::core::option::Option::None => break false,
-                        ::core::option::Option::Some(#pattern) => break true,
+                        ::core::option::Option::None => break,
+                        ::core::option::Option::Some(#pattern) => break 'judged #outcome,
                         #[allow(unreachable_patterns)]
                         _ => {}
                     }
                 }
-            })
+            }
         }
         Class::Predicate(function) => {
             let holds = quote_spanned!(located(function)=> holds);
-            quote!(#p::#holds(#error, #function))
+            let holds = quote!(#p::#holds(#error, #function));
+            quote_spanned!(mixed=> if #holds { break 'judged #outcome; })
         }
     });
-    quote!(#(#tests)||*)
+    tests.collect()
 }
 
-fn located(tokens: &TokenStream) -> proc_macro2::Span {
-    proc_macro2::Span::mixed_site().located_at(first_span(tokens))
+fn located(tokens: &TokenStream) -> Span {
+    Span::mixed_site().located_at(first_span(tokens))
 }

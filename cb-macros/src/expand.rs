@@ -9,6 +9,7 @@ use crate::errors::Errors;
 use crate::fallback::Fallback;
 use crate::limits::Limits;
 use crate::output::{concrete, without_impl};
+use crate::private::Private;
 use crate::signature::{self, Function, Item};
 use crate::{body, check, made, recover, site};
 
@@ -32,7 +33,7 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
     if let Some(item) = &parsed {
         check::item(&args, item, &mut errors);
     }
-    let private = quote_spanned!(Span::mixed_site()=> #runtime::__private);
+    let private = Private::of(&runtime);
     let limits = Limits::of(&args, &private);
     match parsed {
         Some(Item::Function(function)) if errors.is_empty() => {
@@ -43,10 +44,11 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
 }
 
 fn no_function(item: &TokenStream, error: syn::Error) -> syn::Error {
-    let is_function = item
-        .clone()
-        .into_iter()
-        .any(|token| matches!(token, proc_macro2::TokenTree::Ident(word) if word == "fn"));
+    use proc_macro2::TokenTree;
+    let tokens: Vec<TokenTree> = item.clone().into_iter().collect();
+    let is_function = tokens
+        .windows(2)
+        .any(|pair| matches!(pair, [TokenTree::Ident(word), TokenTree::Ident(_)] if word == "fn"));
     if is_function {
         return error;
     }
@@ -112,7 +114,7 @@ fn per_condition(
 fn guarded(
     args: &Args,
     runtime: &TokenStream,
-    p: &TokenStream,
+    p: &Private,
     limits: &TokenStream,
     mut function: Function,
 ) -> TokenStream {

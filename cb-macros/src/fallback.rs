@@ -4,6 +4,7 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 
 use crate::args::Args;
+use crate::private::Private;
 use crate::signature::{Function, Param, Sharing};
 use crate::span::{first_span, relocated};
 
@@ -46,14 +47,14 @@ impl<'a> Fallback<'a> {
     }
 
     /// Copies, made before the body runs, of what it may consume.
-    pub(crate) fn keep(&self, p: &TokenStream) -> TokenStream {
+    pub(crate) fn keep(&self, p: &Private) -> TokenStream {
         if !self.keeps() {
             return TokenStream::new();
         }
         let cloned = |(at, param): (usize, &Param)| {
             (param.sharing == Sharing::Cloned).then(|| {
                 let place = first_span(&param.ty);
-                let (p, name) = (relocated(p, place), relocated(&param.name, place));
+                let (p, name) = (p.at(place), relocated(&param.name, place));
                 let keep = if self.early { "keep_early" } else { "keep" };
                 let (kept, keep) = (kept(at), Ident::new(keep, located(place)));
                 let argument = quote_spanned!(located(place)=> &#name);
@@ -66,12 +67,27 @@ impl<'a> Fallback<'a> {
         self.all().enumerate().filter_map(cloned).collect()
     }
 
-    /// Calls the fallback with the parameters and `reason`; an early one is not awaited.
+    /// Calls the fallback with the parameters and `reason`, and waits for it; not if it is early.
     pub(crate) fn call(
         &self,
         output: &TokenStream,
         reason: &TokenStream,
-        p: &TokenStream,
+        p: &Private,
+    ) -> TokenStream {
+        let answer = self.answer(output, reason, p);
+        if self.is_async && !self.early {
+            quote_spanned!(Span::mixed_site()=> #answer.await)
+        } else {
+            answer
+        }
+    }
+
+    /// The same without waiting.
+    pub(crate) fn answer(
+        &self,
+        output: &TokenStream,
+        reason: &TokenStream,
+        p: &Private,
     ) -> TokenStream {
         let path = self.path;
         let offset = usize::from(self.receiver.is_some());
@@ -88,28 +104,32 @@ impl<'a> Fallback<'a> {
         let receiver = self.receiver.iter().map(|param| given((0, param)));
         // The whole call stands where the path is, since a misfit is reported at the call.
         let place = located(first_span(path));
-        let p = relocated(p, first_span(path));
-        let function = match (&self.receiver, self.is_async) {
-            (None, false) => "answer",
-            (None, true) => "answer_async",
-            (Some(_), false) => "answer_method",
-            (Some(_), true) => "answer_method_async",
+        let p = p.at(first_span(path));
+        let kind = match (&self.receiver, self.is_async) {
+            (None, false) => "Fallback",
+            (None, true) => "AsyncFallback",
+            (Some(_), false) => "MethodFallback",
+            (Some(_), true) => "AsyncMethodFallback",
         };
-        let function = Ident::new(function, place);
+        let kind = Ident::new(kind, place);
         let receiver_type = self.receiver.iter().map(|_| quote!(_));
-        let call = quote_spanned! {place=>
-            #p::#function::<#output, #(#receiver_type,)* _, _, _, _>(
-                #(#receiver,)* arguments, #reason, #path
-            )
+        let call = |arguments: &TokenStream| {
+            quote_spanned! {place=>
+                #p::#kind::<#(#receiver_type,)* _, _, #output, _>::answer(
+                    #(#receiver,)* #arguments, #reason, #path
+                )
+            }
         };
-        let awaited = (self.is_async && !self.early).then(|| quote!(.await));
+        let mixed = Span::mixed_site();
         // Not where nothing needs it: each attribute is another thing to compile.
-        let underscored = params.iter().any(|name| name.to_string().starts_with('_'));
-        let allow = underscored.then(|| quote!(#[allow(clippy::used_underscore_binding)]));
-        quote_spanned! {Span::mixed_site()=> {
-            #allow
+        if !params.iter().any(|name| name.to_string().starts_with('_')) {
+            return call(&quote_spanned!(mixed=> (#(#params,)*)));
+        }
+        let call = call(&quote_spanned!(mixed=> arguments));
+        quote_spanned! {mixed=> {
+            #[allow(clippy::used_underscore_binding)]
             let arguments = (#(#params,)*);
-            #call #awaited
+            #call
         }}
     }
 

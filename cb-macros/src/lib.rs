@@ -14,6 +14,7 @@ mod limits;
 mod made;
 mod output;
 mod pieces;
+mod private;
 mod recover;
 mod signature;
 mod site;
@@ -56,7 +57,7 @@ use proc_macro::TokenStream;
 ///
 /// # Arguments
 ///
-/// Percentages are numbers above 0 and up to 100, or strings such as `"0.5%"`. Durations are
+/// Percentages are numbers above 1 and up to 100, or strings such as `"0.5%"`. Durations are
 /// strings with units: `"500ms"`, `"2s"`, `"1m 30s"`. Numbers, percentages, durations and flags
 /// may also be constant expressions: `min_calls = limits::MIN`, `wait = Duration::from_secs(5)`.
 /// Wherever a default is "off", `off` is a value too.
@@ -116,8 +117,9 @@ use proc_macro::TokenStream;
 /// | `crate` | path | `::cb_runtime` | where the runtime is, if it was renamed or re-exported |
 ///
 /// `key`, `max_keys`, `ignore`, `record`, `ignore_if`, `failure_if`, `retry_after`, `on_cancel`,
-/// `timeout`, `half_open_timeout` and the fallback belong to the function, all else to the breaker. Several functions can share a breaker by its name; then one
-/// of them sets what belongs to the breaker, and the others give no more than the name.
+/// `timeout`, `half_open_timeout` and the fallback belong to the function, all else to the breaker.
+/// Several functions can share a breaker by its name; then one of them sets what belongs to the
+/// breaker, and the others give no more than the name.
 ///
 /// # One breaker for each key
 ///
@@ -242,7 +244,7 @@ use proc_macro::TokenStream;
 ///
 /// The work is guarded, not the making: nothing happens before the future is first polled, and a
 /// future made while the breaker was CLOSED is rejected if it is OPEN by then. It is `Send` if the
-/// body's is, and at most 128 bytes larger, with `timeout` 256. That goes for `async fn` and for
+/// body's is, and at most 64 bytes larger than it or the fallback's, with `timeout` 192. That goes for `async fn` and for
 /// functions which are not async but return
 ///
 /// - `impl Future<Output = R>`, with whatever other bounds,
@@ -279,8 +281,8 @@ use proc_macro::TokenStream;
 /// What would not really be guarded is a compile error:
 ///
 /// - other types that are futures, or hold one: a `JoinHandle`, an alias, `Box<dyn Future>`,
-///   `Result<impl Future, E>`. Write an `async fn`, or one of the types above. A stream is no future:
-///   of a function that returns one, only the making is guarded.
+///   `Result<impl Future, E>`, and what becomes one by `.await`. Write an `async fn`, or one of the
+///   types above. A stream is no future: of a function that returns one, only the making is guarded.
 /// - a return type that is a type parameter or an associated type, which might be a `Result`, unless
 ///   `failure_if` judges it. The compiler finds those of the `impl` around the method, and calls them
 ///   "generic parameters from outer item"
@@ -289,6 +291,15 @@ use proc_macro::TokenStream;
 /// - `const fn`, `-> !`, C-variadic functions, a trait's method without a body
 ///
 /// A blocking function cannot be interrupted: give its client a timeout of its own.
+///
+/// ## What the compiler does not show
+///
+/// Only a `Result` that is returned as it is has errors. Within something else, as in
+/// `Option<Result<_, _>>` or `Poll<Result<_, _>>`, or behind the `Self` of a trait's default method,
+/// every value is a success unless `failure_if` says otherwise.
+///
+/// The body has its parameters moved into it, but not those that it never names: these are dropped
+/// after the body's own. Name a guard that must be released first, for example with `drop(permit)`.
 #[proc_macro_attribute]
 pub fn circuit_breaker(arguments: TokenStream, item: TokenStream) -> TokenStream {
     expand::expand(arguments.into(), item.into()).into()

@@ -4,18 +4,19 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
 
 use crate::args::{Arg, Args};
-use crate::span::relocated;
+use crate::keys::Kind;
+use crate::private::Private;
 use crate::value::What;
 
 pub(crate) struct Limits<'a> {
     args: &'a Args,
-    p: &'a TokenStream,
+    p: &'a Private,
     out: TokenStream,
 }
 
 impl<'a> Limits<'a> {
     /// Items that fail to compile where a value is out of range or contradicts another one.
-    pub(crate) fn of(args: &'a Args, p: &'a TokenStream) -> TokenStream {
+    pub(crate) fn of(args: &'a Args, p: &'a Private) -> TokenStream {
         let mut limits = Self {
             args,
             p,
@@ -26,39 +27,15 @@ impl<'a> Limits<'a> {
         limits.out
     }
 
+    /// Every number and every time has a check by its own name.
     fn ranges(&mut self) {
-        for name in [
-            "window",
-            "buckets",
-            "min_calls",
-            "failure_rate",
-            "slow",
-            "slow_rate",
-            "failure_count",
-            "consecutive_failures",
-            "timeout",
-            "wait",
-            "wait_multiplier",
-            "half_open_calls",
-            "half_open_max_wait",
-            "half_open_concurrency",
-            "half_open_delay",
-            "half_open_successes",
-            "half_open_success_rate",
-            "half_open_failures",
-            "half_open_failure_rate",
-            "half_open_failure_window",
-            "half_open_slow",
-            "half_open_attempts",
-            "half_open_timeout",
-            "wait_jitter",
-            "wait_recover",
-            "warmup",
-            "ramp",
-            "max_keys",
-        ] {
-            if let Some((arg, value)) = self.value(name) {
-                self.require(arg, name, &value);
+        for arg in self.args.iter() {
+            let ranged = matches!(
+                arg.key.kind,
+                Kind::Count | Kind::Percent | Kind::Factor | Kind::Duration | Kind::Window
+            );
+            if let Some((arg, value)) = self.value(arg.key.name).filter(|_| ranged) {
+                self.require(arg, arg.key.name, &value);
             }
         }
     }
@@ -67,15 +44,17 @@ impl<'a> Limits<'a> {
         let window = self.value("window");
         if let Some((window, value)) = &window {
             if let Some((buckets, count)) = self.value("buckets") {
-                match window.value.what {
-                    What::Count(_) => self.require(buckets, "buckets_need_time", value),
-                    _ => self.in_window(
+                if !matches!(window.value.what, What::Time(_)) {
+                    self.require(buckets, "buckets_need_time", value);
+                }
+                if !matches!(window.value.what, What::Count(_)) {
+                    self.in_window(
                         buckets,
                         value,
                         "Time",
                         "bucket_length",
                         |time| quote!(#time, #count),
-                    ),
+                    );
                 }
             }
             for (name, check) in [
@@ -140,11 +119,8 @@ impl<'a> Limits<'a> {
     }
 
     fn half_open(&mut self) {
-        self.pair(
-            "half_open_delay",
-            "half_open_max_wait",
-            "half_open_delay_below_max_wait",
-        );
+        self.below_max_wait("half_open_delay");
+        self.below_max_wait("half_open_timeout");
         self.pair("half_open_slow", "slow", "half_open_slow_within_slow");
         let p = self.p;
         let calls = match self.value("half_open_calls") {
@@ -204,6 +180,27 @@ impl<'a> Limits<'a> {
         }
     }
 
+    /// `name` must be below the longest stay in HALF_OPEN, or below its default.
+    fn below_max_wait(&mut self, name: &str) {
+        let check = format!("{name}_below_max_wait");
+        if !self.lacks("half_open_max_wait") {
+            return self.pair(name, "half_open_max_wait", &check);
+        }
+        let Some((arg, value)) = self.value(name) else {
+            return;
+        };
+        if self.args.mentions("half_open_max_wait") {
+            return; // off
+        }
+        let p = self.p;
+        let timeout = match self.value("timeout") {
+            Some((_, timeout)) => quote!(::core::option::Option::Some(#timeout)),
+            None => quote!(::core::option::Option::None),
+        };
+        let default = quote!(#p::check::default_half_open_max_wait(#timeout));
+        self.require(arg, &check, &quote!(#value, #default));
+    }
+
     /// A check that applies to one kind of window.
     fn in_window(
         &mut self,
@@ -235,8 +232,8 @@ impl<'a> Limits<'a> {
     }
 
     /// The runtime's path, reported at the value's place.
-    fn located(&self, arg: &Arg) -> TokenStream {
-        relocated(self.p, arg.value.span())
+    fn located(&self, arg: &Arg) -> Private {
+        self.p.at(arg.value.span())
     }
 
     fn value(&self, name: &str) -> Option<(&'a Arg, TokenStream)> {

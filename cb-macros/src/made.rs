@@ -8,8 +8,9 @@ use crate::body;
 use crate::call::{Call, reason};
 use crate::future::{Made, Work};
 use crate::output::without_impl;
+use crate::private::Private;
 use crate::signature::{Function, Param};
-use crate::span::{first_span, relocated};
+use crate::span::first_span;
 
 /// Makes the body's future, when and as the function did.
 pub(crate) fn body(
@@ -17,7 +18,7 @@ pub(crate) fn body(
     made: &Made,
     params: &[Param],
     output: &TokenStream,
-    p: &TokenStream,
+    p: &Private,
 ) -> TokenStream {
     let before = &made.tail.before;
     let future = match &made.tail.work {
@@ -55,7 +56,7 @@ impl Call<'_> {
                 quote_spanned!(mixed=> match timeout {}),
             ),
             Some(timeout) => {
-                let p_here = relocated(p, timeout.value.span());
+                let p_here = p.at(timeout.value.span());
                 let timer = Ident::new("timer", mixed.located_at(timeout.value.span()));
                 (
                     quote!(::core::option::Option::None::<#p::Sleep>),
@@ -72,14 +73,14 @@ impl Call<'_> {
             Some(fallback) if fallback.on_failure => {
                 let rejected = self.otherwise(&rejected, "rejected", "rejected_because");
                 let (reason, call) = (reason(), fallback.call(output, &reason(), p));
-                let finish = self.finish(&quote_spanned!(mixed=> outcome));
+                let done = self.done(&quote_spanned!(mixed=> outcome));
                 quote_spanned! {mixed=>
                     let #reason = match ended {
                         #p::Ended::Rejected(rejection) => #rejected,
                         #p::Ended::TimedOut(timeout) => #timed_out,
                         #p::Ended::Returned(mut guard, value) => {
                             let outcome = #judgement;
-                            #finish
+                            let value = #done;
                             match outcome {
                                 #p::Outcome::Failure => #p::Reply::<#output>::new().failed(value),
                                 _ => return #p::Step::Done(value),
@@ -104,15 +105,12 @@ impl Call<'_> {
                     Some(_) => quote!(#p::Step::Done(#timed_out)),
                     None => timed_out,
                 };
-                let finish = self.finish(&judgement);
+                let done = self.done(&judgement);
                 quote_spanned! {mixed=>
                     match ended {
                         #p::Ended::Rejected(rejection) => #rejected,
                         #p::Ended::TimedOut(timeout) => #timed_out,
-                        #p::Ended::Returned(mut guard, value) => {
-                            #finish
-                            #p::Step::Done(value)
-                        }
+                        #p::Ended::Returned(mut guard, value) => #p::Step::Done(#done),
                     }
                 }
             }
@@ -121,7 +119,7 @@ impl Call<'_> {
         let (key, enter) = match self.args.get("key").map(|arg| &arg.value.written) {
             Some(key) => {
                 let place = mixed.located_at(first_span(key));
-                let (p, of) = (relocated(p, place), Ident::new("key_of", place));
+                let (p, of) = (p.at(place), Ident::new("key_of", place));
                 let key = Group::new(Delimiter::Parenthesis, key.clone());
                 (
                     Some(quote_spanned!(place=> let key = #p::#of(&#key);)),

@@ -5,6 +5,7 @@ use quote::{quote, quote_spanned};
 
 use crate::args::Args;
 use crate::keys::Kind;
+use crate::private::Private;
 use crate::value::What;
 
 /// A block with the static and the checks of its values in it, out of the body's sight; its value
@@ -12,7 +13,7 @@ use crate::value::What;
 pub(crate) fn site(
     args: &Args,
     runtime: &TokenStream,
-    p: &TokenStream,
+    p: &Private,
     limits: &TokenStream,
 ) -> TokenStream {
     let text = |name| match args.get(name).map(|arg| &arg.value.what) {
@@ -26,6 +27,39 @@ pub(crate) fn site(
         .as_ref()
         .map(|config| quote_spanned!(Span::mixed_site()=> static __CONFIG: #p::Config = #config;));
     let config = config.map(|_| quote_spanned!(Span::mixed_site()=> .config(&__CONFIG)));
+    let fallback = args.get("fallback").is_some();
+    let function = function(args, p);
+    let function_static = function.as_ref().map(|function| {
+        let fallback = fallback.then(|| {
+            let on = word(args.choice("fallback_on").unwrap_or("Rejected"));
+            quote!(.fallback(#p::FallbackOn::#on))
+        });
+        quote_spanned! {Span::mixed_site()=>
+            static __FUNCTION: #p::FunctionSettings = #function #fallback;
+        }
+    });
+    // With the usual settings of functions it refers to a static of the runtime.
+    let (new, function) = match function {
+        Some(_) => (
+            word("new"),
+            Some(quote_spanned!(Span::mixed_site()=> .function(&__FUNCTION))),
+        ),
+        None => (word(if fallback { "answered" } else { "new" }), None),
+    };
+    quote_spanned! {Span::mixed_site()=> {
+        #config_static
+        #function_static
+        static __SITE: #p::Site = #p::Site::#new(#name, ::core::module_path!())
+            #base #config #function;
+        #runtime::__announce!(__SITE);
+        #limits
+        &__SITE
+    }}
+}
+
+/// What belongs to the function rather than to its breaker, as calls of the builder; `None` if that
+/// is at most a fallback for rejections.
+fn function(args: &Args, p: &Private) -> Option<TokenStream> {
     let limit = |name: &str| {
         let given = args
             .get(name)
@@ -45,22 +79,13 @@ pub(crate) fn site(
         }
         None => quote!(.max_keys(#p::check::DEFAULT_MAX_KEYS)),
     });
-    let fallback = args.get("fallback").map(|_| {
-        let on = word(args.choice("fallback_on").unwrap_or("Rejected"));
-        quote!(.fallback(#p::FallbackOn::#on))
-    });
-    quote_spanned! {Span::mixed_site()=> {
-        #config_static
-        static __SITE: #p::Site = #p::Site::new(#name, ::core::module_path!())
-            #base #config #timeout #half_open_timeout #on_cancel #keyed #fallback;
-        #runtime::__announce!(__SITE);
-        #limits
-        &__SITE
-    }}
+    let setters = quote!(#timeout #half_open_timeout #on_cancel #keyed);
+    let plain = setters.is_empty() && args.choice("fallback_on") != Some("Failure");
+    (!plain).then(|| quote!(#p::FunctionSettings::new()#setters))
 }
 
 /// What belongs to the breaker rather than to this function, as calls of the builder.
-fn config(args: &Args, p: &TokenStream) -> Option<TokenStream> {
+fn config(args: &Args, p: &Private) -> Option<TokenStream> {
     let setters = args.iter().filter_map(|arg| {
         let name = arg.key.name;
         let choices = match name {

@@ -10,14 +10,14 @@ use crate::span::first_span;
 pub(crate) fn error_type(ty: &Type) -> Option<Span> {
     let Type::Path(path) = ty else { return None };
     let last = path.path.segments.last()?;
-    let syn::PathArguments::AngleBracketed(arguments) = &last.arguments else {
+    let PathArguments::AngleBracketed(arguments) = &last.arguments else {
         return None;
     };
     let types = || {
         arguments
             .args
             .iter()
-            .filter(|arg| matches!(arg, syn::GenericArgument::Type(_)))
+            .filter(|arg| matches!(arg, GenericArgument::Type(_)))
     };
     (last.ident == "Result" && types().count() == 2)
         .then(|| types().last().map(|ty| first_span(&ty.to_token_stream())))

@@ -9,6 +9,7 @@ use syn::{Error, Expr, ExprLit, Lit, LitStr, Path, Result};
 
 use crate::classify::{self, Class};
 use crate::keys::{Key, Kind, example};
+use crate::private::Private;
 use crate::span::first_span;
 use crate::suggest::nearest;
 use crate::unit;
@@ -44,7 +45,7 @@ impl Value {
 
     /// The value as an expression of the type that the runtime's `Config` and checks take; `p` is
     /// the path of the runtime's private module.
-    pub(crate) fn expr(&self, kind: Kind, p: &TokenStream) -> TokenStream {
+    pub(crate) fn expr(&self, kind: Kind, p: &Private) -> TokenStream {
         let at = Span::mixed_site().located_at(self.span());
         let literal = |mut literal: Literal| {
             literal.set_span(at);
@@ -128,6 +129,12 @@ fn simple(key: &Key, written: &TokenStream) -> Result<What> {
         _ => return constant(key, expr, written),
     };
     let refused = |message: String| Error::new_spanned(written, message);
+    if let Some(message) = suffixed(key, literal) {
+        return Err(refused(message));
+    }
+    if negative && !matches!(literal, Lit::Int(_) | Lit::Float(_)) {
+        return Err(wrong(key, written, wanted(key.kind)));
+    }
     match (key.kind, literal) {
         (Kind::Text, Lit::Str(text)) if text.value().trim().is_empty() => {
             Err(refused(format!("`{}` must not be empty", key.name)))
@@ -195,6 +202,36 @@ fn simple(key: &Key, written: &TokenStream) -> Result<What> {
     }
 }
 
+/// What to write instead of a literal with a suffix that is no type: `30s`.
+fn suffixed(key: &Key, literal: &Lit) -> Option<String> {
+    const TYPES: &[&str] = &[
+        "", "u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16", "i32", "i64", "i128", "isize",
+        "f32", "f64",
+    ];
+    let (suffix, number) = match literal {
+        Lit::Int(int) => (int.suffix(), true),
+        Lit::Float(float) => (float.suffix(), true),
+        Lit::Str(text) => (text.suffix(), false),
+        _ => return None,
+    };
+    if suffix.is_empty() || (number && TYPES.contains(&suffix)) {
+        return None;
+    }
+    let written = format!("{}{suffix}", digits(literal));
+    let takes_time = matches!(key.kind, Kind::Duration | Kind::Window);
+    Some(if takes_time && unit::duration(&written).is_ok() {
+        format!(
+            "a time stands in quotes: write `{} = \"{written}\"`",
+            key.name
+        )
+    } else {
+        format!(
+            "`{suffix}` is no suffix that `{}` can have: leave it out",
+            key.name
+        )
+    })
+}
+
 /// An expression that the compiler evaluates where a literal could stand.
 fn constant(key: &Key, expr: &Expr, written: &TokenStream) -> Result<What> {
     let could_be = matches!(
@@ -213,6 +250,12 @@ fn constant(key: &Key, expr: &Expr, written: &TokenStream) -> Result<What> {
         Kind::Count | Kind::Percent | Kind::Factor | Kind::Duration | Kind::Window | Kind::Flag
             if could_be =>
         {
+            if let Some(place) = find_self(written.clone()) {
+                return Err(Error::new(
+                    place,
+                    "the value is wanted before there is any `Self`: name the type",
+                ));
+            }
             Ok(What::Constant)
         }
         Kind::Choice(words) => {
@@ -228,6 +271,14 @@ fn constant(key: &Key, expr: &Expr, written: &TokenStream) -> Result<What> {
         }
         kind => Err(wrong(key, written, wanted(kind))),
     }
+}
+
+fn find_self(tokens: TokenStream) -> Option<Span> {
+    tokens.into_iter().find_map(|token| match token {
+        TokenTree::Ident(word) if word == "Self" => Some(word.span()),
+        TokenTree::Group(group) => find_self(group.stream()),
+        _ => None,
+    })
 }
 
 fn predicate(key: &Key, written: &TokenStream) -> Result<What> {
@@ -253,7 +304,7 @@ fn function(key: &Key, written: &TokenStream) -> Result<What> {
 }
 
 /// Looks through the invisible groups that `macro_rules!` puts around what it captured.
-fn ungroup(expr: &Expr) -> &Expr {
+pub(crate) fn ungroup(expr: &Expr) -> &Expr {
     match expr {
         Expr::Group(group) => ungroup(&group.expr),
         expr => expr,
@@ -299,7 +350,8 @@ fn small_percent(name: &str, number: f64, literal: &Lit) -> String {
     format!(
         "`{name} = {written}` looks like a fraction, but percentages go up to 100: write `{}` for \
          {0}%, or \"{written}%\" if you mean {written}%",
-        number * 100.0,
+        // What was written has a few digits; more come of the multiplication.
+        (number * 100.0 * 1e9).round() / 1e9,
     )
 }
 

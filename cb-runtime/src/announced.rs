@@ -39,7 +39,7 @@ fn chain(head: &'static Link) -> impl Iterator<Item = &'static Site> {
 /// The announced functions of a breaker, in the order in which they rule.
 pub(crate) fn announced(name: &str) -> Vec<&'static Site> {
     let mut sites: Vec<_> = chain(head(name)).filter(|site| site.name == name).collect();
-    sites.sort_by_key(|site| site.place);
+    sites.sort_by_key(|site| site.place());
     sites
 }
 

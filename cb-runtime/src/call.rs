@@ -1,18 +1,18 @@
 //! Running a guarded call: what a panic, a dropped future and a timeout mean.
 
 use std::future::{Future, poll_fn};
+use std::mem::ManuallyDrop;
 use std::pin::{Pin, pin};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
 use crate::breaker::{CircuitBreaker, Inner, Ticket};
-use crate::current::Probing;
+use crate::current;
 use crate::error::{CallError, CallNotPermitted, Reason, Why};
 use crate::fault;
 use crate::function::{FallbackOn, FunctionSettings};
 use crate::outcome::Outcome;
 use crate::permit::Handle;
-use crate::span::InSpan;
 use crate::testing::faults;
 use crate::watch;
 
@@ -29,9 +29,9 @@ pub struct Guard<'a> {
     breaker: Option<Handle<'a>>,
     ticket: Ticket,
     function: Option<&'static FunctionSettings>,
+    /// From when the body of a sync call, or a poll of an async one, begins, until it is known that
+    /// the body waits. So long the code is [surrounded](Self::is_surrounded).
     in_body: bool,
-    /// Whether there is something around the body: it is a probe's, or has a span.
-    surrounded: bool,
 }
 
 impl<'a> Guard<'a> {
@@ -52,7 +52,6 @@ impl<'a> Guard<'a> {
             breaker: Some(Handle::Borrowed(breaker)),
             function,
             in_body,
-            surrounded: false,
         })
     }
 
@@ -68,8 +67,10 @@ impl<'a> Guard<'a> {
                     meet_fault(&breaker, ticket, function, in_body)?;
                 }
                 let breaker = breaker.traced(ticket.state());
+                if in_body {
+                    surround(&breaker, ticket);
+                }
                 Ok(Self {
-                    surrounded: ticket.is_probe() || breaker.is_traced(),
                     breaker: Some(breaker),
                     ticket,
                     function,
@@ -98,10 +99,14 @@ impl<'a> Guard<'a> {
         end_slowly(breaker, self.ticket, self.function, outcome)
     }
 
-    /// The call ended like this. Once is enough.
+    /// The call ended like this, and `value` is what it returned.
     #[inline]
-    pub fn finish(&mut self, outcome: Outcome) {
+    pub fn done<R>(&mut self, outcome: Outcome, value: R) -> R {
+        // What ends a call does not panic. If it should, `value` is leaked rather than dropped: that it
+        // could be dropped there would keep it in memory, to be copied from there to the caller's place.
+        let value = ManuallyDrop::new(value);
         let _ = self.end(outcome);
+        ManuallyDrop::into_inner(value)
     }
 
     /// The call ended like this. Tells if that has opened the breaker.
@@ -111,33 +116,39 @@ impl<'a> Guard<'a> {
         Some(Opened { breaker, stay })
     }
 
-    /// Runs the body of a sync call.
-    #[inline]
-    pub fn run<R>(&self, body: impl FnOnce() -> R) -> R {
-        let _around = self.surrounded.then(|| self.around());
-        body()
-    }
-
     /// Polls the body of an async call.
     #[inline]
     pub fn poll<F: Future>(&mut self, body: Pin<&mut F>, cx: &mut Context<'_>) -> Poll<F::Output> {
-        if fault::any() && self.is_held(cx) {
+        if self.holds(cx) {
             return Poll::Pending;
         }
-        self.in_body = true;
-        let around = self.surrounded.then(|| self.around());
         let polled = body.poll(cx);
-        drop(around);
-        // Once the body is done, only judging its value can go wrong, and that is a failure too.
-        self.in_body = polled.is_ready();
+        self.polled(polled.is_ready());
         polled
     }
 
-    #[cold]
-    fn around(&self) -> Around<'_> {
-        Around {
-            _span: self.breaker.as_ref().and_then(Handle::in_span),
-            _probing: self.ticket.is_probe().then(Probing::begin),
+    /// Before the body is polled; whether it must not be, yet.
+    #[inline]
+    pub fn holds(&mut self, cx: &mut Context<'_>) -> bool {
+        if fault::any() && self.is_held(cx) {
+            return true;
+        }
+        self.in_body = true;
+        if let Some(breaker) = &self.breaker {
+            surround(breaker, self.ticket);
+        }
+        false
+    }
+
+    /// After the body was polled.
+    #[inline]
+    pub fn polled(&mut self, ready: bool) {
+        // Once the body is done, only judging its value can go wrong, and that is a failure too.
+        if !ready {
+            self.in_body = false;
+            if let Some(breaker) = &self.breaker {
+                uncover(breaker, self.ticket);
+            }
         }
     }
 
@@ -148,10 +159,22 @@ impl<'a> Guard<'a> {
     }
 }
 
-/// While the body runs.
-struct Around<'a> {
-    _span: Option<InSpan<'a>>,
-    _probing: Option<Probing>,
+/// Marks what runs now as the body of a probe, and as within the call's span.
+#[inline]
+fn surround(breaker: &Handle<'_>, ticket: Ticket) {
+    if ticket.is_probe() {
+        current::begin_probe();
+    }
+    breaker.enter_span();
+}
+
+/// Takes the marks back.
+#[inline]
+fn uncover(breaker: &Handle<'_>, ticket: Ticket) {
+    breaker.exit_span();
+    if ticket.is_probe() {
+        current::end_probe();
+    }
 }
 
 /// What a test's scope makes of the call.
@@ -183,6 +206,7 @@ fn end_slowly(
     function: Option<&'static FunctionSettings>,
     outcome: Outcome,
 ) -> Option<u64> {
+    uncover(&breaker, ticket);
     breaker.tell_outcome(match outcome {
         Outcome::Success => "success",
         Outcome::Failure => "failure",
@@ -219,6 +243,7 @@ fn abandon(
     in_body: bool,
 ) {
     if in_body {
+        uncover(&breaker, ticket);
         breaker.tell_outcome("panic");
         let _ = breaker.finish(ticket, Outcome::Failure);
     } else {
@@ -379,9 +404,9 @@ impl CircuitBreaker {
             Some(guard) => guard,
             None => Guard::enter(Handle::Borrowed(&self.inner), None, true)?,
         };
-        let result = guard.run(call);
-        guard.finish(judge(&result));
-        result.map_err(CallError::Failed)
+        let result = call();
+        let outcome = judge(&result);
+        guard.done(outcome, result).map_err(CallError::Failed)
     }
 
     /// Runs the future if the breaker permits it, which is asked at the first poll. Every `Err` is
@@ -420,7 +445,7 @@ impl CircuitBreaker {
         let mut guard = Guard::enter(Handle::Borrowed(&self.inner), None, false)?;
         let mut call = pin!(call);
         let result = poll_fn(|cx| guard.poll(call.as_mut(), cx)).await;
-        guard.finish(judge(&result));
-        result.map_err(CallError::Failed)
+        let outcome = judge(&result);
+        guard.done(outcome, result).map_err(CallError::Failed)
     }
 }

@@ -43,19 +43,14 @@ impl Current {
     }
 }
 
-/// The body of a probe runs until this is dropped, which a panic does too.
-pub(crate) struct Probing(PhantomData<*const ()>);
-
-impl Probing {
-    #[cold]
-    pub(crate) fn begin() -> Self {
-        let _ = PROBES.try_with(|probes| probes.set(probes.get() + 1));
-        Self(PhantomData)
-    }
+/// The body of a probe runs from here.
+#[cold]
+pub(crate) fn begin_probe() {
+    let _ = PROBES.try_with(|probes| probes.set(probes.get() + 1));
 }
 
-impl Drop for Probing {
-    fn drop(&mut self) {
-        let _ = PROBES.try_with(|probes| probes.set(probes.get().saturating_sub(1)));
-    }
+/// To here, also if it panicked.
+#[cold]
+pub(crate) fn end_probe() {
+    let _ = PROBES.try_with(|probes| probes.set(probes.get().saturating_sub(1)));
 }

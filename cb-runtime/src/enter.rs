@@ -43,27 +43,20 @@ impl<K: fmt::Display + ?Sized> Key for K {
 }
 
 impl Site {
-    /// Permission for a sync call in the plain case; `None` if there is more to look at.
-    #[inline]
-    pub fn plainly(&'static self) -> Option<Guard<'static>> {
-        let breaker = self.breaker().get()?;
-        Guard::plainly(&breaker.inner, Some(&self.function), true)
-    }
-
-    /// Permission for an async call in the plain case; `None` if there is more to look at.
-    #[inline]
-    pub fn plainly_async(&'static self) -> Option<Guard<'static>> {
-        let breaker = self.breaker().get()?;
-        Guard::plainly(&breaker.inner, Some(&self.function), false)
-    }
-
     /// Permission for a sync call.
     ///
     /// # Errors
     ///
     /// The rejection.
+    #[inline]
     pub fn enter(&'static self) -> Result<Guard<'static>, CallNotPermitted> {
-        Guard::enter(self.handle(), Some(&self.function), true)
+        // Within this function, which is inlined: taken out of a `Result` that another function
+        // wrote, a guard costs more than all the rest.
+        let guard = match self.plainly(true) {
+            Some(guard) => guard,
+            None => self.enter_slowly(true)?,
+        };
+        Ok(guard)
     }
 
     /// Permission for an async call.
@@ -71,8 +64,25 @@ impl Site {
     /// # Errors
     ///
     /// The rejection.
+    #[inline]
     pub fn enter_async(&'static self) -> Result<Guard<'static>, CallNotPermitted> {
-        Guard::enter(self.handle(), Some(&self.function), false)
+        // As in `enter`.
+        let guard = match self.plainly(false) {
+            Some(guard) => guard,
+            None => self.enter_slowly(false)?,
+        };
+        Ok(guard)
+    }
+
+    #[inline]
+    fn plainly(&'static self, sync: bool) -> Option<Guard<'static>> {
+        let breaker = self.breaker().get()?;
+        Guard::plainly(&breaker.inner, Some(self.function), sync)
+    }
+
+    #[inline(never)]
+    fn enter_slowly(&'static self, sync: bool) -> Result<Guard<'static>, CallNotPermitted> {
+        Guard::enter(self.handle(), Some(self.function), sync)
     }
 
     /// Permission for a sync call, from the key's breaker.
@@ -84,7 +94,7 @@ impl Site {
         &'static self,
         key: &K,
     ) -> Result<Guard<'static>, CallNotPermitted> {
-        Guard::enter(self.handle_of(&key.text()), Some(&self.function), true)
+        Guard::enter(self.handle_of(&key.text()), Some(self.function), true)
     }
 
     /// Permission for an async call, from the key's breaker.
@@ -96,7 +106,7 @@ impl Site {
         &'static self,
         key: &K,
     ) -> Result<Guard<'static>, CallNotPermitted> {
-        Guard::enter(self.handle_of(&key.text()), Some(&self.function), false)
+        Guard::enter(self.handle_of(&key.text()), Some(self.function), false)
     }
 
     fn handle_of(&'static self, key: &KeyText) -> Handle<'static> {

@@ -25,7 +25,8 @@ impl fmt::Display for Place {
 }
 
 /// What belongs to one function rather than to its breaker.
-pub(crate) struct FunctionSettings {
+#[derive(Clone, Copy)]
+pub struct FunctionSettings {
     /// The call is dropped when it has run for so long.
     pub(crate) timeout: Option<Duration>,
     /// The same for probes.
@@ -36,6 +37,56 @@ pub(crate) struct FunctionSettings {
     pub(crate) max_keys: Option<u32>,
     /// Whether a fallback answers rejections, and perhaps failures too.
     pub(crate) fallback: Option<FallbackOn>,
+}
+
+impl FunctionSettings {
+    /// Nothing is set.
+    #[must_use]
+    #[allow(clippy::new_without_default)] // expansions only
+    pub const fn new() -> Self {
+        Self {
+            timeout: None,
+            half_open_timeout: None,
+            on_cancel: None,
+            max_keys: None,
+            fallback: None,
+        }
+    }
+
+    /// After how long a call is dropped.
+    #[must_use]
+    pub const fn timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = Some(timeout);
+        self
+    }
+
+    /// After how long a probe is dropped.
+    #[must_use]
+    pub const fn half_open_timeout(mut self, timeout: Duration) -> Self {
+        self.half_open_timeout = Some(timeout);
+        self
+    }
+
+    /// What becomes of dropped calls of this function.
+    #[must_use]
+    pub const fn on_cancel(mut self, on_cancel: OnCancel) -> Self {
+        self.on_cancel = Some(on_cancel);
+        self
+    }
+
+    /// A breaker for each key, of so many.
+    #[must_use]
+    pub const fn max_keys(mut self, max_keys: u32) -> Self {
+        self.max_keys = Some(max_keys);
+        self
+    }
+
+    /// There is a fallback.
+    #[must_use]
+    pub const fn fallback(mut self, on: FallbackOn) -> Self {
+        self.fallback = Some(on);
+        self
+    }
 }
 
 /// What a fallback answers.

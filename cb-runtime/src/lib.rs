@@ -115,6 +115,7 @@ mod seconds;
 mod site;
 mod slot;
 mod snapshot;
+#[cfg(not(feature = "tracing"))]
 mod span;
 mod state;
 #[cfg(feature = "config-file")]

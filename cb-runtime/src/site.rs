@@ -3,7 +3,6 @@
 
 use std::panic::Location;
 use std::sync::Arc;
-use std::time::Duration;
 
 use once_cell::race::OnceRef;
 use once_cell::sync::OnceCell;
@@ -12,10 +11,11 @@ use crate::breaker::CircuitBreaker;
 use crate::config::Config;
 use crate::function::{FallbackOn, FunctionSettings, Place};
 use crate::keys::Keys;
-use crate::outcome::OnCancel;
 
-/// The statics refer to it: the compiler examines each field of each static's value.
+// The statics of functions refer to these: the compiler examines each field of each static's value.
 static NOTHING: Config = Config::new();
+static UNANSWERED: FunctionSettings = FunctionSettings::new();
+static ANSWERED: FunctionSettings = FunctionSettings::new().fallback(FallbackOn::Rejected);
 
 /// To the next function of a list. `OnceRef` pairs the release of `set` with the acquire of `get`.
 pub(crate) type Link = OnceRef<'static, Site>;
@@ -23,10 +23,11 @@ pub(crate) type Link = OnceRef<'static, Site>;
 /// One annotated function.
 pub struct Site {
     pub(crate) name: &'static str,
+    module: &'static str,
+    location: &'static Location<'static>,
     pub(crate) base: Option<&'static str>,
     pub(crate) config: &'static Config,
-    pub(crate) place: Place,
-    pub(crate) function: FunctionSettings,
+    pub(crate) function: &'static FunctionSettings,
     /// The breaker in the global registry. It stays there as long as the process runs.
     breaker: OnceCell<CircuitBreaker>,
     /// Or its breakers, if it has a key.
@@ -41,27 +42,26 @@ impl Site {
     #[must_use]
     #[track_caller]
     pub const fn new(name: &'static str, module: &'static str) -> Self {
-        let here = Location::caller();
         Self {
             name,
+            module,
+            location: Location::caller(),
             base: None,
             config: &NOTHING,
-            place: Place {
-                module,
-                line: here.line(),
-                file: here.file(),
-            },
-            function: FunctionSettings {
-                timeout: None,
-                half_open_timeout: None,
-                on_cancel: None,
-                max_keys: None,
-                fallback: None,
-            },
+            function: &UNANSWERED,
             breaker: OnceCell::new(),
             keys: OnceCell::new(),
             next: Link::new(),
         }
+    }
+
+    /// The same, with a fallback for rejections.
+    #[must_use]
+    #[track_caller]
+    pub const fn answered(name: &'static str, module: &'static str) -> Self {
+        let mut site = Self::new(name, module);
+        site.function = &ANSWERED;
+        site
     }
 
     /// The template that the breaker starts from.
@@ -78,39 +78,20 @@ impl Site {
         self
     }
 
-    /// After how long a call is dropped.
+    /// What belongs to the function.
     #[must_use]
-    pub const fn timeout(mut self, timeout: Duration) -> Self {
-        self.function.timeout = Some(timeout);
+    pub const fn function(mut self, function: &'static FunctionSettings) -> Self {
+        self.function = function;
         self
     }
 
-    /// After how long a probe is dropped.
-    #[must_use]
-    pub const fn half_open_timeout(mut self, timeout: Duration) -> Self {
-        self.function.half_open_timeout = Some(timeout);
-        self
-    }
-
-    /// What becomes of dropped calls of this function.
-    #[must_use]
-    pub const fn on_cancel(mut self, on_cancel: OnCancel) -> Self {
-        self.function.on_cancel = Some(on_cancel);
-        self
-    }
-
-    /// A breaker for each key, of so many.
-    #[must_use]
-    pub const fn max_keys(mut self, max_keys: u32) -> Self {
-        self.function.max_keys = Some(max_keys);
-        self
-    }
-
-    /// There is a fallback.
-    #[must_use]
-    pub const fn fallback(mut self, on: FallbackOn) -> Self {
-        self.function.fallback = Some(on);
-        self
+    /// Where it stands.
+    pub(crate) const fn place(&self) -> Place {
+        Place {
+            module: self.module,
+            line: self.location.line(),
+            file: self.location.file(),
+        }
     }
 
     /// The breaker in the global registry, once it is known.

@@ -1,69 +1,13 @@
 //! Whether a function fits as a fallback, and how it is called.
 //!
-//! One trait with one implementation for each [kind](Plain) of function: the compiler drops the
-//! kinds whose conditions fail, and finds the one that is left.
+//! One trait with an implementation for each [kind](Plain) of function and number of parameters: the
+//! compiler drops those whose conditions fail, and finds the one that is left. What they have in
+//! common is not taken out of them, since each step on the way is compiled again for every fallback.
 
-use std::future::{Future, Ready, ready};
-
-/// A function that takes the tuple `Args`.
-pub trait Apply<Args>: Sized {
-    /// What it returns.
-    type Output;
-    /// Calls it.
-    fn apply(self, args: Args) -> Self::Output;
-}
-
-/// A tuple with one more in front or behind.
-pub trait Tuple: Sized {
-    /// With `First` in front.
-    type With<First>;
-    /// With `Last` behind.
-    type And<Last>;
-    /// Puts one in front.
-    fn with<First>(self, first: First) -> Self::With<First>;
-    /// Puts one behind.
-    fn and<Last>(self, last: Last) -> Self::And<Last>;
-}
-
-macro_rules! arities {
-    ($($name:ident)*) => {
-        arities!(@apply $($name)*);
-        arities!(@tuple $($name)*);
-        arities!(@shorter $($name)*);
-    };
-    (@shorter) => {};
-    (@shorter $first:ident $($rest:ident)*) => { arities!($($rest)*); };
-    (@apply $($name:ident)*) => {
-        impl<Function, Output, $($name),*> Apply<($($name,)*)> for Function
-        where
-            Function: FnOnce($($name),*) -> Output,
-        {
-            type Output = Output;
-            #[allow(non_snake_case)]
-            fn apply(self, ($($name,)*): ($($name,)*)) -> Output {
-                self($($name),*)
-            }
-        }
-    };
-    (@tuple $($name:ident)*) => {
-        #[allow(non_snake_case)]
-        impl<$($name),*> Tuple for ($($name,)*) {
-            type With<First> = (First, $($name,)*);
-            type And<Last> = ($($name,)* Last,);
-            fn with<First>(self, first: First) -> Self::With<First> {
-                let ($($name,)*) = self;
-                (first, $($name,)*)
-            }
-            fn and<Last>(self, last: Last) -> Self::And<Last> {
-                let ($($name,)*) = self;
-                ($($name,)* last,)
-            }
-        }
-    };
-}
-
-// A receiver, twelve parameters, the reason. `Tuple` is not needed for that many, but does no harm.
-arities!(A B C D E F G H I J K L M N);
+use std::future::Future;
+use std::marker::PhantomData;
+use std::pin::Pin;
+use std::task::{Context, Poll};
 
 /// It takes the function's parameters.
 pub struct Plain;
@@ -83,27 +27,9 @@ pub struct NoSelf<Kind>(Kind);
     note = "the guarded function takes `{Args}` and returns `{Ret}`",
     note = "its fallback takes the same parameters, optionally followed by the reason, a `{Reason}`, and returns the same type; it is not async"
 )]
-pub trait Fallback<Args, Reason, Ret, Kind> {
+pub trait Fallback<Args, Reason, Ret, Kind>: Sized {
     /// Calls it.
-    fn call(self, args: Args, reason: Reason) -> Ret;
-}
-
-impl<F, Args, Reason, Ret> Fallback<Args, Reason, Ret, Plain> for F
-where
-    F: Apply<Args, Output = Ret>,
-{
-    fn call(self, args: Args, _: Reason) -> Ret {
-        self.apply(args)
-    }
-}
-
-impl<F, Args: Tuple, Reason, Ret> Fallback<Args, Reason, Ret, WithReason> for F
-where
-    F: Apply<Args::And<Reason>, Output = Ret>,
-{
-    fn call(self, args: Args, reason: Reason) -> Ret {
-        self.apply(args.and(reason))
-    }
+    fn answer(args: Args, reason: Reason, fallback: Self) -> Ret;
 }
 
 /// A fallback of an async function.
@@ -113,52 +39,99 @@ where
     note = "the guarded async function takes `{Args}` and returns `{Ret}`",
     note = "its fallback, async or not, takes the same parameters, optionally followed by the reason, a `{Reason}`, and returns the same type"
 )]
-pub trait AsyncFallback<Args, Reason, Ret, Kind> {
+pub trait AsyncFallback<Args, Reason, Ret, Kind>: Sized {
     /// What it returns.
     type Answer: Future<Output = Ret>;
     /// Calls it.
-    fn call(self, args: Args, reason: Reason) -> Self::Answer;
+    fn answer(args: Args, reason: Reason, fallback: Self) -> Self::Answer;
 }
 
-impl<F, Args, Reason, Ret> AsyncFallback<Args, Reason, Ret, Plain> for F
+/// The answer of a fallback that is not async. It is called when this is polled, so that what it
+/// returns is not kept in the future of the guarded function.
+pub struct Later<F, Args, Reason, Ret, Kind>(
+    Option<(Args, Reason, F)>,
+    PhantomData<fn() -> (Ret, Kind)>,
+);
+
+impl<F, Args, Reason, Ret, Kind> Unpin for Later<F, Args, Reason, Ret, Kind> {}
+
+impl<F, Args, Reason, Ret, Kind> Future for Later<F, Args, Reason, Ret, Kind>
 where
-    F: Apply<Args, Output = Ret>,
+    F: Fallback<Args, Reason, Ret, Kind>,
 {
-    type Answer = Ready<Ret>;
-    fn call(self, args: Args, _: Reason) -> Self::Answer {
-        ready(self.apply(args))
+    type Output = Ret;
+    fn poll(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Ret> {
+        let (args, reason, fallback) = self.0.take().expect("polled after it was done");
+        Poll::Ready(F::answer(args, reason, fallback))
     }
 }
 
-impl<F, Args: Tuple, Reason, Ret> AsyncFallback<Args, Reason, Ret, WithReason> for F
-where
-    F: Apply<Args::And<Reason>, Output = Ret>,
-{
-    type Answer = Ready<Ret>;
-    fn call(self, args: Args, reason: Reason) -> Self::Answer {
-        ready(self.apply(args.and(reason)))
-    }
+/// The parameters of a method.
+pub trait Tuple {
+    /// With the receiver in front.
+    type With<Receiver>;
+    /// Puts it in front.
+    fn with<Receiver>(self, receiver: Receiver) -> Self::With<Receiver>;
 }
 
-impl<F, Args, Reason, Ret> AsyncFallback<Args, Reason, Ret, Async<Plain>> for F
-where
-    F: Apply<Args, Output: Future<Output = Ret>>,
-{
-    type Answer = F::Output;
-    fn call(self, args: Args, _: Reason) -> Self::Answer {
-        self.apply(args)
-    }
+macro_rules! arities {
+    ($($name:ident)*) => {
+        arities!(@kind Plain ($($name)*) ($($name)*) _reason);
+        arities!(@kind WithReason ($($name)*) ($($name)* Reason) Reason);
+        arities!(@tuple $($name)*);
+        arities!(@shorter $($name)*);
+    };
+    (@shorter) => {};
+    (@shorter $first:ident $($rest:ident)*) => { arities!($($rest)*); };
+    (@kind $kind:ident ($($name:ident)*) ($($given:ident)*) $reason:ident) => {
+        #[allow(non_snake_case)]
+        impl<Function, Reason, Ret, $($name),*> Fallback<($($name,)*), Reason, Ret, $kind> for Function
+        where
+            Function: FnOnce($($given),*) -> Ret,
+        {
+            fn answer(($($name,)*): ($($name,)*), $reason: Reason, fallback: Self) -> Ret {
+                fallback($($given),*)
+            }
+        }
+
+        #[allow(non_snake_case)]
+        impl<Function, Reason, Ret, $($name),*> AsyncFallback<($($name,)*), Reason, Ret, $kind> for Function
+        where
+            Function: FnOnce($($given),*) -> Ret,
+        {
+            type Answer = Later<Function, ($($name,)*), Reason, Ret, $kind>;
+            fn answer(args: ($($name,)*), reason: Reason, fallback: Self) -> Self::Answer {
+                Later(Some((args, reason, fallback)), PhantomData)
+            }
+        }
+
+        #[allow(non_snake_case)]
+        impl<Function, Answer, Reason, Ret, $($name),*>
+            AsyncFallback<($($name,)*), Reason, Ret, Async<$kind>> for Function
+        where
+            Function: FnOnce($($given),*) -> Answer,
+            Answer: Future<Output = Ret>,
+        {
+            type Answer = Answer;
+            fn answer(($($name,)*): ($($name,)*), $reason: Reason, fallback: Self) -> Answer {
+                fallback($($given),*)
+            }
+        }
+    };
+    (@tuple $($name:ident)*) => {
+        #[allow(non_snake_case)]
+        impl<$($name),*> Tuple for ($($name,)*) {
+            type With<Receiver> = (Receiver, $($name,)*);
+            fn with<Receiver>(self, receiver: Receiver) -> Self::With<Receiver> {
+                let ($($name,)*) = self;
+                (receiver, $($name,)*)
+            }
+        }
+    };
 }
 
-impl<F, Args: Tuple, Reason, Ret> AsyncFallback<Args, Reason, Ret, Async<WithReason>> for F
-where
-    F: Apply<Args::And<Reason>, Output: Future<Output = Ret>>,
-{
-    type Answer = F::Output;
-    fn call(self, args: Args, reason: Reason) -> Self::Answer {
-        self.apply(args.and(reason))
-    }
-}
+// A receiver and twelve parameters.
+arities!(A B C D E F G H I J K L M);
 
 /// A fallback of a method.
 #[diagnostic::on_unimplemented(
@@ -167,9 +140,9 @@ where
     note = "the guarded method takes `{Receiver}` and `{Args}` and returns `{Ret}`",
     note = "its fallback takes the same, with or without the receiver, optionally followed by the reason, a `{Reason}`, and returns the same type; it is not async"
 )]
-pub trait MethodFallback<Receiver, Args, Reason, Ret, Kind> {
+pub trait MethodFallback<Receiver, Args, Reason, Ret, Kind>: Sized {
     /// Calls it.
-    fn call(self, receiver: Receiver, args: Args, reason: Reason) -> Ret;
+    fn answer(receiver: Receiver, args: Args, reason: Reason, fallback: Self) -> Ret;
 }
 
 impl<F, S, Args: Tuple, Reason, Ret, Kind> MethodFallback<S, Args, Reason, Ret, WithSelf<Kind>>
@@ -177,8 +150,8 @@ impl<F, S, Args: Tuple, Reason, Ret, Kind> MethodFallback<S, Args, Reason, Ret, 
 where
     F: Fallback<Args::With<S>, Reason, Ret, Kind>,
 {
-    fn call(self, receiver: S, args: Args, reason: Reason) -> Ret {
-        Fallback::call(self, args.with(receiver), reason)
+    fn answer(receiver: S, args: Args, reason: Reason, fallback: Self) -> Ret {
+        Fallback::answer(args.with(receiver), reason, fallback)
     }
 }
 
@@ -186,8 +159,8 @@ impl<F, S, Args, Reason, Ret, Kind> MethodFallback<S, Args, Reason, Ret, NoSelf<
 where
     F: Fallback<Args, Reason, Ret, Kind>,
 {
-    fn call(self, _: S, args: Args, reason: Reason) -> Ret {
-        Fallback::call(self, args, reason)
+    fn answer(_: S, args: Args, reason: Reason, fallback: Self) -> Ret {
+        Fallback::answer(args, reason, fallback)
     }
 }
 
@@ -198,11 +171,11 @@ where
     note = "the guarded async method takes `{Receiver}` and `{Args}` and returns `{Ret}`",
     note = "its fallback, async or not, takes the same, with or without the receiver, optionally followed by the reason, a `{Reason}`, and returns the same type"
 )]
-pub trait AsyncMethodFallback<Receiver, Args, Reason, Ret, Kind> {
+pub trait AsyncMethodFallback<Receiver, Args, Reason, Ret, Kind>: Sized {
     /// What it returns.
     type Answer: Future<Output = Ret>;
     /// Calls it.
-    fn call(self, receiver: Receiver, args: Args, reason: Reason) -> Self::Answer;
+    fn answer(receiver: Receiver, args: Args, reason: Reason, fallback: Self) -> Self::Answer;
 }
 
 impl<F, S, Args: Tuple, Reason, Ret, Kind> AsyncMethodFallback<S, Args, Reason, Ret, WithSelf<Kind>>
@@ -211,8 +184,8 @@ where
     F: AsyncFallback<Args::With<S>, Reason, Ret, Kind>,
 {
     type Answer = F::Answer;
-    fn call(self, receiver: S, args: Args, reason: Reason) -> Self::Answer {
-        AsyncFallback::call(self, args.with(receiver), reason)
+    fn answer(receiver: S, args: Args, reason: Reason, fallback: Self) -> Self::Answer {
+        AsyncFallback::answer(args.with(receiver), reason, fallback)
     }
 }
 
@@ -221,57 +194,9 @@ where
     F: AsyncFallback<Args, Reason, Ret, Kind>,
 {
     type Answer = F::Answer;
-    fn call(self, _: S, args: Args, reason: Reason) -> Self::Answer {
-        AsyncFallback::call(self, args, reason)
+    fn answer(_: S, args: Args, reason: Reason, fallback: Self) -> Self::Answer {
+        AsyncFallback::answer(args, reason, fallback)
     }
-}
-
-// The function comes last: by then the other types are known, and messages can name them.
-
-/// The fallback's answer.
-pub fn answer<Ret, Args, Reason, Kind, F>(args: Args, reason: Reason, fallback: F) -> Ret
-where
-    F: Fallback<Args, Reason, Ret, Kind>,
-{
-    fallback.call(args, reason)
-}
-
-/// The fallback's answer, for an async function.
-pub fn answer_async<Ret, Args, Reason, Kind, F>(
-    args: Args,
-    reason: Reason,
-    fallback: F,
-) -> F::Answer
-where
-    F: AsyncFallback<Args, Reason, Ret, Kind>,
-{
-    fallback.call(args, reason)
-}
-
-/// The fallback's answer, for a method.
-pub fn answer_method<Ret, Receiver, Args, Reason, Kind, F>(
-    receiver: Receiver,
-    args: Args,
-    reason: Reason,
-    fallback: F,
-) -> Ret
-where
-    F: MethodFallback<Receiver, Args, Reason, Ret, Kind>,
-{
-    fallback.call(receiver, args, reason)
-}
-
-/// The fallback's answer, for an async method.
-pub fn answer_method_async<Ret, Receiver, Args, Reason, Kind, F>(
-    receiver: Receiver,
-    args: Args,
-    reason: Reason,
-    fallback: F,
-) -> F::Answer
-where
-    F: AsyncMethodFallback<Receiver, Args, Reason, Ret, Kind>,
-{
-    fallback.call(receiver, args, reason)
 }
 
 /// A parameter that both the body and the fallback can have.

@@ -1,9 +1,11 @@
 //! `ignore` and `record`: is the error of a type, or does it hold one?
 //!
 //! The first of several types, each a `Deref` to the next, that fits decides: the error is an `X`;
-//! it dereferences to an error (`anyhow::Error`, `Box<dyn Error>`); it is an error with sources.
+//! it is an error and dereferences to another; it dereferences to an error (`anyhow::Error`,
+//! `Box<dyn Error>`); it is an error with sources.
 
 use std::error::Error;
+use std::io;
 use std::marker::PhantomData;
 use std::ops::Deref;
 
@@ -11,8 +13,10 @@ use std::ops::Deref;
 const LONGEST_CHAIN: usize = 32;
 
 /// Looks for an `X` in an `E`.
-pub struct Find<'a, X, E>(Behind<'a, X, E>);
+pub struct Find<'a, X, E>(Both<'a, X, E>);
 /// `E` is no `X`.
+pub struct Both<'a, X, E>(Behind<'a, X, E>);
+/// `E` is no error that dereferences to another.
 pub struct Behind<'a, X, E>(Along<'a, X, E>);
 /// `E` does not dereference to an error.
 pub struct Along<'a, X, E>(Never<'a, X, E>);
@@ -22,11 +26,18 @@ pub struct Never<'a, X, E>(&'a E, PhantomData<fn() -> X>);
 impl<'a, X, E> Find<'a, X, E> {
     /// In this error.
     pub const fn new(error: &'a E) -> Self {
-        Self(Behind(Along(Never(error, PhantomData))))
+        Self(Both(Behind(Along(Never(error, PhantomData)))))
     }
 }
 
 impl<'a, X, E> Deref for Find<'a, X, E> {
+    type Target = Both<'a, X, E>;
+    fn deref(&self) -> &Self::Target {
+        &self.0
+    }
+}
+
+impl<'a, X, E> Deref for Both<'a, X, E> {
     type Target = Behind<'a, X, E>;
     fn deref(&self) -> &Self::Target {
         &self.0
@@ -55,7 +66,7 @@ impl<'a, X> Find<'a, X, X> {
 
     /// That one.
     pub fn all(&self) -> One<'a, X> {
-        One(Some(self.0.0.0.0))
+        One(Some(self.0.0.0.0.0))
     }
 }
 
@@ -86,6 +97,22 @@ impl AsError for dyn Error + Send + 'static {
 impl AsError for dyn Error + Send + Sync + 'static {
     fn as_error(&self) -> &(dyn Error + 'static) {
         self
+    }
+}
+
+impl<'a, X: Error + 'static, E: Error + Deref<Target: AsError> + 'static> Both<'a, X, E> {
+    /// Behind the reference or along the sources.
+    pub fn found(&self) -> bool {
+        self.all().next().is_some()
+    }
+
+    /// All of them, likewise. Some may come twice.
+    pub fn all(&self) -> Chain<'a, X> {
+        let error = self.0.0.0.0;
+        Chain {
+            then: Some(error),
+            ..Chain::from((**error).as_error())
+        }
     }
 }
 
@@ -123,6 +150,7 @@ impl<'a, X: Error + 'static, E: Error + 'static> Along<'a, X, E> {
 pub trait Holds<X> {}
 
 /// Where there is no error at all, that is what the message is about.
+#[diagnostic::do_not_recommend]
 impl<X> Holds<X> for std::convert::Infallible {}
 
 impl<X, E> Never<'_, X, E> {
@@ -159,6 +187,8 @@ impl<'a, X> One<'a, X> {
 /// What is left of a chain of sources.
 pub struct Chain<'a, X> {
     rest: Option<&'a (dyn Error + 'static)>,
+    /// Another one to follow it.
+    then: Option<&'a (dyn Error + 'static)>,
     left: usize,
     of: PhantomData<fn() -> X>,
 }
@@ -167,6 +197,7 @@ impl<'a, X: Error + 'static> Chain<'a, X> {
     fn from(start: &'a (dyn Error + 'static)) -> Self {
         Self {
             rest: Some(start),
+            then: None,
             left: LONGEST_CHAIN,
             of: PhantomData,
         }
@@ -176,13 +207,23 @@ impl<'a, X: Error + 'static> Chain<'a, X> {
     #[allow(clippy::should_implement_trait)] // likewise
     pub fn next(&mut self) -> Option<&'a X> {
         while self.left > 0 {
-            let error = self.rest?;
-            (self.rest, self.left) = (error.source(), self.left - 1);
+            let error = self.rest.or_else(|| self.then.take())?;
+            (self.rest, self.left) = (behind(error), self.left - 1);
             if let Some(found) = error.downcast_ref() {
                 return Some(found);
             }
         }
         None
+    }
+}
+
+/// The next one along a chain. What an `io::Error` was made of is not among its sources: those are
+/// the sources of that.
+fn behind<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a (dyn Error + 'static)> {
+    let made_of = error.downcast_ref().and_then(io::Error::get_ref);
+    match made_of {
+        Some(inner) => Some(inner),
+        None => error.source(),
     }
 }
 

@@ -1,6 +1,5 @@
 //! What expansions of the attribute name. Not part of the public interface: it changes with the
 //! attribute, and the two crates have one version.
-#![allow(missing_docs)]
 
 mod constant;
 mod fallback;
@@ -18,18 +17,18 @@ pub use crate::clock::Sleep;
 pub use crate::config::limits as check;
 pub use crate::config::{Config, MaxWaitState, Mode, Window};
 pub use crate::enter::Key;
-pub use crate::function::FallbackOn;
+pub use crate::function::{FallbackOn, FunctionSettings};
 pub use crate::outcome::{OnCancel, Outcome};
 pub use crate::site::Site;
 
 pub use constant::{Constant, require, timer};
 pub use fallback::{
-    answer, answer_async, answer_method, answer_method_async, call_once, keep, keep_early,
+    AsyncFallback, AsyncMethodFallback, Fallback, MethodFallback, call_once, keep, keep_early,
 };
 pub use find::{Find, ask, holds};
 pub use guarded::{Ended, Guarded, Never, Step, Unlimited, guarded, key_of};
-pub use reply::Reply;
+pub use reply::{PlainReply, Reply};
 pub use returned::Returned;
-pub use run::{run, run_timed};
+pub use run::{Attempt, attempt, run, run_timed};
 #[cfg(not(feature = "tokio"))]
 pub use untimed::Sleep;

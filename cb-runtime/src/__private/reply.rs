@@ -19,6 +19,14 @@ impl<R> Reply<R> {
     }
 }
 
+impl<R> PlainReply<R> {
+    /// Of a type that cannot be named, and is known to be no `Result`.
+    #[allow(clippy::new_without_default)] // expansions only
+    pub const fn new() -> Self {
+        Self(PhantomData)
+    }
+}
+
 impl<R> Deref for Reply<R> {
     type Target = PlainReply<R>;
     fn deref(&self) -> &Self::Target {
@@ -144,7 +152,7 @@ impl<R> PlainReply<R> {
     }
 
     /// A failure as a fallback's reason.
-    pub fn failed(&self, _: R) -> CallError<Infallible> {
+    pub fn failed<V>(&self, _: V) -> CallError<Infallible> {
         CallError::FailedValue
     }
 }

@@ -4,7 +4,7 @@
 //! a `Result` with a future in it, any other `Result`, a future, anything else.
 
 use std::convert::Infallible;
-use std::future::Future;
+use std::future::IntoFuture;
 use std::ops::Deref;
 
 use crate::outcome::Outcome;
@@ -75,7 +75,7 @@ impl<'a, T, E> PerhapsResult<'a, Result<T, E>> {
 )]
 pub trait Finished {}
 
-impl<'a, T: Future, E> Returned<'a, Result<T, E>> {
+impl<'a, T: IntoFuture, E> Returned<'a, Result<T, E>> {
     /// Refused.
     pub fn outcome(&self) -> Outcome
     where
@@ -101,7 +101,7 @@ impl<'a, T: Future, E> Returned<'a, Result<T, E>> {
     }
 }
 
-impl<'a, R: Future> PerhapsFuture<'a, R> {
+impl<'a, R: IntoFuture> PerhapsFuture<'a, R> {
     /// Refused.
     pub fn outcome(&self) -> Outcome
     where

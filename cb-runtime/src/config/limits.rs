@@ -121,6 +121,7 @@ check!(
     below(timeout, max_wait)
 );
 check!(wait(wait: Duration), "wait", "longer than zero", !wait.is_zero());
+check!(wait_max(limit: Duration), "wait_max", "longer than zero", !limit.is_zero());
 check!(
     wait_multiplier(multiplier: f64),
     "wait_multiplier",
@@ -317,6 +318,12 @@ check!(
     !below(timeout, probe)
 );
 check!(
+    half_open_timeout_below_max_wait(probe: Duration, max_wait: Duration),
+    "half_open_timeout",
+    "shorter than `half_open_max_wait`, else the stay is over before a hanging probe",
+    below(probe, max_wait)
+);
+check!(
     half_open_slow_below_timeout(slow: Duration, timeout: Duration),
     "half_open_slow",
     "shorter than `half_open_timeout`: probes are dropped then, so none could ever be slow",
@@ -334,6 +341,18 @@ check!(
     "longer than zero",
     !time.is_zero()
 );
+/// The longest stay in HALF_OPEN, of a breaker whose functions have at most this timeout.
+pub const fn default_half_open_max_wait(timeout: Option<Duration>) -> Duration {
+    const LEAST: Duration = Duration::from_secs(30);
+    match timeout {
+        Some(timeout) => {
+            let twice = timeout.saturating_mul(2);
+            if below(LEAST, twice) { twice } else { LEAST }
+        }
+        None => LEAST,
+    }
+}
+
 /// Probes in one HALF_OPEN stay.
 pub const DEFAULT_HALF_OPEN_CALLS: u32 = 5;
 

@@ -12,7 +12,6 @@ const DEFAULT_WINDOW: Window = Window::Time(Duration::from_secs(30));
 const DEFAULT_MIN_CALLS: u32 = 10;
 const DEFAULT_RATE: f64 = 50.0;
 const DEFAULT_CONSECUTIVE_FAILURES: u32 = 10;
-const DEFAULT_HALF_OPEN_MAX_WAIT: Duration = Duration::from_secs(30);
 
 /// Every setting, with a value.
 #[derive(Clone, Debug, PartialEq)]
@@ -78,9 +77,9 @@ pub(crate) fn resolve(config: &Config, timeout: Option<Duration>) -> Result<Sett
     let wait_multiplier = config.wait_multiplier.unwrap_or(1.0);
     let wait_max = config.wait_max.flatten();
     let half_open_calls = config.half_open_calls.unwrap_or(DEFAULT_HALF_OPEN_CALLS);
-    let default_max_wait =
-        DEFAULT_HALF_OPEN_MAX_WAIT.max(timeout.unwrap_or_default().saturating_mul(2));
-    let half_open_max_wait = config.half_open_max_wait.unwrap_or(Some(default_max_wait));
+    let half_open_max_wait = config
+        .half_open_max_wait
+        .unwrap_or_else(|| Some(limits::default_half_open_max_wait(timeout)));
 
     check(limits::window(window), window)?;
     check(limits::min_calls(min_calls), min_calls)?;
@@ -106,6 +105,7 @@ pub(crate) fn resolve(config: &Config, timeout: Option<Duration>) -> Result<Sett
         check(limits::wait_multiplier_needs_max(wait_max), wait_multiplier)?;
     }
     if let Some(max) = wait_max {
+        check(limits::wait_max(max), max)?;
         check(limits::wait_within_max(wait, max), max)?;
     }
     if let Some(limit) = half_open_max_wait {
@@ -292,7 +292,7 @@ impl Default for Settings {
             wait_jitter: None,
             wait_by_failure_rate: false,
             wait_recover: None,
-            half_open_max_wait: Some(nanos(DEFAULT_HALF_OPEN_MAX_WAIT)),
+            half_open_max_wait: Some(nanos(limits::default_half_open_max_wait(None))),
             half_open_max_wait_state: MaxWaitState::Decide,
             mode: Mode::Enabled,
         }

@@ -55,8 +55,8 @@ impl Functions {
                 _ if !site.sets_policy() => continue,
                 Some(ruling) if site.same_policy(ruling) => continue,
                 Some(ruling) => ConflictKind::Policies {
-                    ruling: ruling.place,
-                    other: site.place,
+                    ruling: ruling.place(),
+                    other: site.place(),
                 },
                 None => ConflictKind::AlreadyMade,
             };

@@ -140,7 +140,7 @@ impl Registry {
     fn report_mixture(&self, name: &str) {
         let (keyed, bare) = (self.announced(name, true), self.announced(name, false));
         if let (Some(keyed), Some(other)) = (keyed.first(), bare.first()) {
-            let (keyed, other) = (keyed.place, other.place);
+            let (keyed, other) = (keyed.place(), other.place());
             self.report(Conflict::new(
                 name,
                 ConflictKind::KeyedAndNot { keyed, other },

@@ -5,7 +5,6 @@ use std::sync::{Arc, Once};
 use ::tracing::Span;
 use ::tracing::field::Empty;
 use ::tracing::level_filters::STATIC_MAX_LEVEL;
-use ::tracing::span::Entered;
 use tracing_core::callsite::{self, Callsite};
 use tracing_core::field::FieldSet;
 use tracing_core::{Interest, Kind, Level, Metadata, identify_callsite};
@@ -101,15 +100,25 @@ impl<'a> Handle<'a> {
         }))
     }
 
-    pub(crate) fn is_traced(&self) -> bool {
-        matches!(self, Self::Traced(_))
+    /// What runs now is inside of the span.
+    ///
+    /// Not by a guard of `tracing`, which could not be kept in a future.
+    #[inline]
+    pub(crate) fn enter_span(&self) {
+        if let Self::Traced(traced) = self {
+            traced
+                .span
+                .with_subscriber(|(id, subscriber)| subscriber.enter(id));
+        }
     }
 
-    /// Inside of the span, until it is dropped.
-    pub(crate) fn in_span(&self) -> Option<Entered<'_>> {
-        match self {
-            Self::Traced(traced) => Some(traced.span.enter()),
-            _ => None,
+    /// And no longer.
+    #[inline]
+    pub(crate) fn exit_span(&self) {
+        if let Self::Traced(traced) = self {
+            traced
+                .span
+                .with_subscriber(|(id, subscriber)| subscriber.exit(id));
         }
     }
 

@@ -332,3 +332,85 @@ fn variants_of_the_generic_call_error() {
     });
     assert_eq!(found, (2, 2, 1));
 }
+
+/// An error that wraps one and has another as its source.
+#[derive(Debug)]
+struct Outer {
+    inner: Inner,
+    source: BusinessError,
+}
+
+#[derive(Debug)]
+struct Inner;
+
+impl fmt::Display for Inner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("inner")
+    }
+}
+
+impl Error for Inner {}
+
+impl std::ops::Deref for Outer {
+    type Target = Inner;
+    fn deref(&self) -> &Inner {
+        &self.inner
+    }
+}
+
+impl fmt::Display for Outer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("outer")
+    }
+}
+
+impl Error for Outer {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        Some(&self.source)
+    }
+}
+
+impl From<CallNotPermitted> for Outer {
+    fn from(_: CallNotPermitted) -> Self {
+        unreachable!("nothing is rejected here")
+    }
+}
+
+#[circuit_breaker(name = "classes.along_source", ignore = BusinessError)]
+fn along_source() -> Result<u32, Outer> {
+    let (inner, source) = (Inner, BusinessError);
+    Err(Outer { inner, source })
+}
+
+#[circuit_breaker(name = "classes.behind", ignore = Inner)]
+fn behind() -> Result<u32, Outer> {
+    let (inner, source) = (Inner, BusinessError);
+    Err(Outer { inner, source })
+}
+
+#[test]
+fn an_error_that_dereferences_to_another_is_searched_along_both() {
+    let both = figures("classes.along_source", || assert!(along_source().is_err()));
+    assert_eq!(both, (0, 0, 1));
+    let both = figures("classes.behind", || assert!(behind().is_err()));
+    assert_eq!(both, (0, 0, 1));
+}
+
+#[circuit_breaker(name = "classes.io", ignore = [BusinessError, ApiError::Http(404)])]
+fn in_io(error: BoxError) -> Result<u32, BoxError> {
+    Err(Box::new(std::io::Error::other(error)))
+}
+
+#[test]
+fn what_an_io_error_was_made_of_is_found() {
+    let calls = || {
+        for error in [
+            BoxError::from(BusinessError),
+            http(404).into(),
+            http(500).into(),
+        ] {
+            assert!(in_io(error).is_err());
+        }
+    };
+    assert_eq!(figures("classes.io", calls), (1, 1, 2));
+}

@@ -1,5 +1,6 @@
 //! Fallbacks, and what they are given.
 
+use std::fmt;
 use std::future::Future;
 use std::time::Duration;
 
@@ -160,4 +161,47 @@ fn failures_with_what_was_lent_and_copied() {
     breaker.force_open();
     assert!(call(5).unwrap().starts_with("text NotPermitted"));
     assert_eq!(list, [0, 1, 101, 2, 3, 103, 105]);
+}
+
+#[circuit_breaker(name = "fallbacks.not_send", min_calls = 1, fallback = rc_instead)]
+async fn not_send(value: u32) -> Answer<std::rc::Rc<u32>> {
+    reach(false).map(|_| std::rc::Rc::new(value))
+}
+
+fn rc_instead(value: u32) -> Answer<std::rc::Rc<u32>> {
+    Ok(std::rc::Rc::new(value + 1))
+}
+
+/// What a fallback that is not async returns is not kept in the future.
+#[test]
+fn a_sync_fallback_leaves_the_future_send() {
+    fn send<F: Future + Send>(future: F) -> F {
+        future
+    }
+    let scope = Scope::new();
+    assert_eq!(now(send(not_send(1))).unwrap(), 1.into());
+    scope.breaker("fallbacks.not_send").force_open();
+    assert_eq!(now(send(not_send(1))).unwrap(), 2.into());
+}
+
+#[circuit_breaker(name = "fallbacks.opaque", fallback = shown_instead, fallback_on = "failure", failure_if = |shown| shown.to_string() == "down")]
+fn shown(value: &'static str) -> impl fmt::Display {
+    value
+}
+
+fn shown_instead(_: &'static str, why: CallError<std::convert::Infallible>) -> &'static str {
+    match why {
+        CallError::FailedValue => "failed",
+        _ => "rejected",
+    }
+}
+
+#[test]
+fn an_opaque_type_that_is_no_result_has_a_fallback_for_failures() {
+    let scope = Scope::new();
+    assert_eq!(shown("up").to_string(), "up");
+    assert_eq!(shown("down").to_string(), "failed");
+    assert_eq!(scope.breaker("fallbacks.opaque").snapshot().failed, 1);
+    scope.breaker("fallbacks.opaque").force_open();
+    assert_eq!(shown("up").to_string(), "rejected");
 }

@@ -20,6 +20,7 @@ macro_rules! twins {
 
 mod limits {
     pub const MIN: u32 = 1;
+    pub const TIME: std::time::Duration = std::time::Duration::from_secs(60);
     pub const WAIT: std::time::Duration = std::time::Duration::from_secs(5);
 }
 
@@ -28,6 +29,11 @@ twins! {
     argument_without_name(name = "argument_without_name");
     argument_without_value(name = "argument_without_value", auto_half_open = true);
     buckets_too_short(name = "buckets_too_short", window = "1s", buckets = 100);
+    buckets_with_constant_of_calls(
+        name = "buckets_with_constant_of_calls",
+        window = limits::TIME,
+        buckets = 10
+    );
     buckets_without_time(name = "buckets_without_time", window = "100s", buckets = 10);
     choice_unknown(name = "choice_unknown", mode = "disabled");
     choice_without_quotes(name = "choice_without_quotes", half_open_max_wait_state = "closed");
@@ -48,6 +54,11 @@ twins! {
     name_missing(name = "name_missing", min_calls = 20);
     name_not_a_string(name = "name_not_a_string");
     number_as_string(name = "number_as_string", min_calls = 20);
+    number_with_suffix(name = "number_with_suffix", min_calls = 2);
+    number_with_unit(name = "number_with_unit", window = "30s", min_calls = 20u32, wait = "500ms");
+    percent_without_number(name = "percent_without_number", failure_rate = "50%");
+    string_negative(name = "string_negative", wait = "2s");
+    wait_max_zero(name = "wait_max_zero", base = "resilience4j", wait_max = "60s");
     number_negative(name = "number_negative", min_calls = 1);
     number_too_large(name = "number_too_large", min_calls = 4294967295);
     number_with_fraction(name = "number_with_fraction", min_calls = 2);

@@ -101,6 +101,22 @@ fn another(id: u32) -> Result<String, Error> {
     Ok(id.to_string())
 }
 
+struct Client;
+
+impl Client {
+    const MIN: u32 = 20;
+
+    #[circuit_breaker(name = "fallback_itself_as_method", fallback = Self::cached)]
+    fn query(&self) -> Result<String, Error> {
+        Ok("fresh".into())
+    }
+
+    #[circuit_breaker(name = "constant_of_self", min_calls = Client::MIN)]
+    fn cached(&self) -> Result<String, Error> {
+        Ok("cached".into())
+    }
+}
+
 #[circuit_breaker(name = "fallback_of_async_with_wrong_parameters", fallback = cached_later)]
 async fn same_parameters_async(id: u32) -> Result<String, Error> {
     Ok(id.to_string())
@@ -184,5 +200,5 @@ fn main() {
     let _ = (consumes(Request), sync_for_sync(1), not_called(1), another(1), with_fallback(1));
     let _ = (same_parameters_async(1), known(1), same_parameter(1), right_reason(1), same_return(1));
     let _ = (twelve(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12), Shop.query(), Shop.find(1));
-    let _ = Shop.find_generic(1);
+    let _ = (Shop.find_generic(1), Client.query(), Client.cached());
 }

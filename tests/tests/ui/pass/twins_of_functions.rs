@@ -102,6 +102,22 @@ async fn in_result() -> Result<u32, Error> {
     Ok(async { 1 }.await)
 }
 
+/// Sent when it is awaited.
+struct Sending;
+
+impl std::future::IntoFuture for Sending {
+    type Output = u32;
+    type IntoFuture = std::future::Ready<u32>;
+    fn into_future(self) -> Self::IntoFuture {
+        std::future::ready(1)
+    }
+}
+
+#[circuit_breaker(name = "future_in_the_making")]
+async fn sent() -> Result<u32, Error> {
+    Ok(Sending.await)
+}
+
 #[circuit_breaker(name = "future_in_box")]
 fn in_box() -> Pin<Box<dyn Future<Output = Result<u32, Error>>>> {
     Box::pin(std::future::ready(Ok(1)))
@@ -170,7 +186,7 @@ fn main() {
     let _ = (const_function(), query(), Shop(1).on_the_implementation(), Shop(1).with_a_default_body());
     let _: (_, u32, Result<u32, _>) = (returns_never(), judged(), in_a_result());
     let _ = (Shop(1).query(), slow_below_timeout(), timeout_below_max_wait(), timeout_of_async());
-    let _ = (on_cancel_of_async(), behind_alias(), in_full(), in_result(), in_box(), in_option());
+    let _ = (on_cancel_of_async(), behind_alias(), in_full(), in_result(), sent(), in_box(), in_option());
     let _ = (of_async(), behind_handle(), Shop(1).holds(), holds(&mut vec![]), consumes(Request));
 }
 

@@ -28,6 +28,7 @@ twins! {
     attempts(name = "half_open_attempts_without_wait_max", half_open_attempts = 3, wait_max = "1m");
     concurrency(name = "half_open_concurrency_above_calls", half_open_calls = 3, half_open_concurrency = 3);
     delay(name = "half_open_delay_not_below_max_wait", half_open_delay = "29s", half_open_max_wait = "30s");
+    delay_of_default(name = "half_open_delay_not_below_default_max_wait", half_open_delay = "29s");
     failures(name = "half_open_failure_rate_beside_failures", half_open_failures = 2);
     failure_rate(name = "half_open_failure_rate_beside_success_rate", half_open_failure_rate = 60);
     window(
@@ -47,6 +48,11 @@ twins! {
     success_rate(name = "half_open_success_rate_beside_successes", half_open_success_rate = 60);
     successes(name = "half_open_successes_above_calls", half_open_calls = 6, half_open_successes = 6);
     timeout(name = "half_open_timeout_above_timeout", timeout = "2s", half_open_timeout = "2s");
+    stay(
+        name = "half_open_timeout_not_below_max_wait",
+        half_open_timeout = "19s",
+        half_open_max_wait = "20s"
+    );
     of_async(name = "half_open_timeout_of_sync", half_open_timeout = "2s");
     retry_after(name = "retry_after_of_wrong_type", retry_after = wait);
     by_rate(name = "wait_by_failure_rate_without_max", wait_by_failure_rate = true, wait_max = "1m");
