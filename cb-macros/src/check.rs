@@ -1,6 +1,6 @@
 //! Rules over arguments and signature, other than the ranges of values.
 
-use proc_macro2::{Ident, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::{Expr, FnArg};
 
@@ -8,7 +8,7 @@ use crate::args::Args;
 use crate::errors::Errors;
 use crate::output;
 use crate::signature::{self, Function, Item};
-use crate::value::What;
+use crate::value::{What, ungroup};
 
 /// The most parameters that a fallback can take.
 const MAX_PARAMS: usize = 12;
@@ -45,8 +45,8 @@ pub(crate) fn item(args: &Args, item: &Item, errors: &mut Errors) {
         Item::Bodyless(signature) => {
             return errors.at(
                 &signature.ident,
-                "this method has no body to guard: put the attribute on the implementations, \
-                 or give it a default body",
+                "this function has no body to guard: put the attribute where the body is, for a \
+                 trait's method on the implementations, or give it a default body",
             );
         }
     };
@@ -85,18 +85,29 @@ pub(crate) fn item(args: &Args, item: &Item, errors: &mut Errors) {
 /// The key is made before the parameters are taken apart.
 fn key(args: &Args, function: &Function, errors: &mut Errors) {
     let Some(arg) = args.get("key") else { return };
+    if let Some(leaves) = leaving(arg.value.written.clone()) {
+        errors.at(
+            leaves,
+            "the key is made before the call is permitted, so it cannot leave or suspend the function: \
+             give calls without a key one of their own, such as `unwrap_or(\"none\")`",
+        );
+    }
     let mut used = Vec::new();
-    idents(arg.value.written.clone(), &mut used);
+    variables(arg.value.written.clone(), &mut used);
     for input in &function.signature.inputs {
         let FnArg::Typed(typed) = input else { continue };
         if matches!(&*typed.pat, syn::Pat::Ident(pat) if pat.subpat.is_none()) {
             continue;
         }
         let mut bound = Vec::new();
-        idents(typed.pat.to_token_stream(), &mut bound);
-        if let Some(name) = used.iter().find(|name| bound.contains(name)) {
+        variables(typed.pat.to_token_stream(), &mut bound);
+        let both = used.iter().find_map(|used| {
+            let name = bound.iter().find(|bound| uses(used, bound))?;
+            Some((used, name))
+        });
+        if let Some((used, name)) = both {
             errors.at(
-                name,
+                used,
                 format!(
                     "the key is made before this parameter is taken apart, so it cannot use \
                      `{name}`: give the parameter a name and say `name.field` here"
@@ -106,14 +117,50 @@ fn key(args: &Args, function: &Function, errors: &mut Errors) {
     }
 }
 
-fn idents(tokens: TokenStream, found: &mut Vec<Ident>) {
-    for token in tokens {
+/// What ends or suspends the function around an expression.
+fn leaving(tokens: TokenStream) -> Option<TokenTree> {
+    tokens.into_iter().find_map(|token| match &token {
+        TokenTree::Group(group) => leaving(group.stream()),
+        TokenTree::Punct(punct) => (punct.as_char() == '?').then_some(token),
+        TokenTree::Ident(word) => (word == "return" || word == "await").then_some(token),
+        TokenTree::Literal(_) => None,
+    })
+}
+
+/// The names of variables in `tokens`, and the text of literals, which may be format strings. Not
+/// those of fields, paths, functions and macros.
+fn variables(tokens: TokenStream, found: &mut Vec<TokenTree>) {
+    let tokens: Vec<TokenTree> = tokens.into_iter().collect();
+    let punct = |token: Option<&TokenTree>, any: &str| matches!(token, Some(TokenTree::Punct(punct)) if any.contains(punct.as_char()));
+    for (at, token) in tokens.iter().enumerate() {
         match token {
-            TokenTree::Ident(ident) => found.push(ident),
-            TokenTree::Group(group) => idents(group.stream(), found),
-            _ => {}
+            TokenTree::Ident(_) => {
+                let next = tokens.get(at + 1);
+                let within = at > 0 && punct(tokens.get(at - 1), ".:");
+                let called = matches!(next, Some(TokenTree::Group(group)) if group.delimiter() != Delimiter::Bracket);
+                if !within && !called && !punct(next, ":!") {
+                    found.push(token.clone());
+                }
+            }
+            TokenTree::Group(group) => variables(group.stream(), found),
+            TokenTree::Literal(_) => found.push(token.clone()),
+            TokenTree::Punct(_) => {}
         }
     }
+}
+
+/// Whether `used` is the variable `bound`, or a format string with it.
+fn uses(used: &TokenTree, bound: &TokenTree) -> bool {
+    let (used, bound) = match (used, bound) {
+        (TokenTree::Literal(used), TokenTree::Ident(bound)) => (used.to_string(), bound),
+        (TokenTree::Ident(used), TokenTree::Ident(bound)) => {
+            return used == bound && used != "mut" && used != "ref";
+        }
+        _ => return false,
+    };
+    let named = format!("{{{bound}");
+    used.match_indices(&named)
+        .any(|(at, _)| used[at + named.len()..].starts_with([':', '}']))
 }
 
 /// What only an async function can have.
@@ -204,9 +251,15 @@ fn parameters(args: &Args, function: &Function, errors: &mut Errors) {
         return;
     };
     let own = &function.signature.ident;
-    if let Ok(Expr::Path(path)) = syn::parse2(fallback.value.written.clone()) {
-        let itself = path.path.get_ident().is_some_and(|ident| ident == own);
-        if itself && function.receiver().is_none() {
+    let parsed = syn::parse2(fallback.value.written.clone());
+    if let Ok(Expr::Path(path)) = parsed.as_ref().map(ungroup) {
+        let names: Vec<_> = path.path.segments.iter().map(|part| &part.ident).collect();
+        let itself = match names[..] {
+            [name] => name == own && function.receiver().is_none(),
+            [first, name] => first == "Self" && name == own,
+            _ => false,
+        };
+        if itself {
             errors.at(
                 path,
                 "this function cannot be its own fallback: it would be rejected again",

@@ -120,7 +120,11 @@ pub(crate) fn example(key: &Key) -> String {
         Kind::Flag => "true".into(),
         Kind::Choice(words) => format!("\"{}\"", words[0].0),
         Kind::Classes => "BusinessError".into(),
-        Kind::Predicate => "is_failure".into(),
+        Kind::Predicate => match key.name {
+            "ignore_if" => "is_empty".into(),
+            "retry_after" => "wait_asked_for".into(),
+            _ => "is_failure".into(),
+        },
         Kind::Function => "cached".into(),
         Kind::Path => "::cb_runtime".into(),
         Kind::Expression => "host".into(),

@@ -1,23 +1,52 @@
 //! Lists as they are written, split at their commas.
 
 use proc_macro2::{TokenStream, TokenTree};
+use syn::ExprClosure;
+
+use crate::keys::KEYS;
 
 /// Splits at the commas, but not at those within a generic type or a closure's parameters.
 pub(crate) fn pieces(tokens: TokenStream) -> Vec<Vec<TokenTree>> {
+    let tokens: Vec<TokenTree> = tokens.into_iter().collect();
     let mut pieces = Vec::new();
     let mut piece: Vec<TokenTree> = Vec::new();
-    for token in tokens {
-        let comma = matches!(&token, TokenTree::Punct(punct) if punct.as_char() == ',');
-        if comma && is_complete(&piece) {
+    for (at, token) in tokens.iter().enumerate() {
+        let ends = is_punct(token, ',')
+            && (is_complete(&piece) || is_closure(&piece) || starts_argument(&tokens[at + 1..]));
+        if ends {
             pieces.push(std::mem::take(&mut piece));
         } else {
-            piece.push(token);
+            piece.push(token.clone());
         }
     }
     pieces.push(piece);
     // A trailing comma leaves nothing behind it; a doubled one is harmless.
     pieces.retain(|piece| !piece.is_empty());
     pieces
+}
+
+fn is_punct(token: &TokenTree, punct: char) -> bool {
+    matches!(token, TokenTree::Punct(found) if found.as_char() == punct)
+}
+
+/// Whether an argument follows: then a `<` before was no bracket.
+fn starts_argument(tokens: &[TokenTree]) -> bool {
+    let [TokenTree::Ident(name), equals, after @ ..] = tokens else {
+        return false;
+    };
+    let comparison = after
+        .first()
+        .is_some_and(|after| is_punct(after, '=') || is_punct(after, '>'));
+    KEYS.iter().any(|key| name == key.name) && is_punct(equals, '=') && !comparison
+}
+
+/// Whether `piece` is a whole closure, or one behind `key =`: likewise.
+fn is_closure(piece: &[TokenTree]) -> bool {
+    let value = match piece {
+        [TokenTree::Ident(_), equals, value @ ..] if is_punct(equals, '=') => value,
+        value => value,
+    };
+    syn::parse2::<ExprClosure>(value.iter().cloned().collect()).is_ok()
 }
 
 /// Whether all angle brackets and closure bars in `piece` are closed.
@@ -46,4 +75,43 @@ fn is_complete(piece: &[TokenTree]) -> bool {
         bar && starts
     });
     depth <= 0 && !(closure && bars < 2)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn split(text: &str) -> Vec<String> {
+        pieces(text.parse().unwrap())
+            .into_iter()
+            .map(|piece| piece.into_iter().collect::<TokenStream>().to_string())
+            .collect()
+    }
+
+    #[test]
+    fn less_is_no_bracket_where_an_argument_follows() {
+        for two in [
+            "failure_if = |r| *r < 200, min_calls = 20",
+            "ignore = |e| code(e) <= 200, min_calls = 20",
+            "min_calls = 1 << 4, name = \"a\"",
+            "key = a < b, min_calls = 5",
+            "|e| code(e) < 3, Other",
+        ] {
+            assert_eq!(split(two).len(), 2, "{two}: {:?}", split(two));
+        }
+    }
+
+    #[test]
+    fn commas_in_generics_and_closures_stay() {
+        for one in [
+            "ignore = Failed<A, B>",
+            "fallback = Self::f::<K, L>",
+            "ignore = Both<A, Item = B>",
+            "failure_if = |a: &Pair<A, B>| a.x",
+            "retry_after = |a, b| a",
+            "failure_if = |r| r.all::<A, B>()",
+        ] {
+            assert_eq!(split(one).len(), 1, "{one}: {:?}", split(one));
+        }
+    }
 }

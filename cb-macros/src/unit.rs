@@ -57,10 +57,15 @@ pub(crate) fn percent(text: &str) -> Result<f64, String> {
             "`{text}` is no percentage: write for example `50` or \"50%\""
         ));
     };
+    let number = number.trim();
+    // Not all that a float can be: no infinity, no exponent.
+    let plain = |c: char| c.is_ascii_digit() || c == '.';
     number
-        .trim()
         .parse()
-        .map_err(|_| format!("`{text}` is no percentage: write for example `50` or \"50%\""))
+        .ok()
+        .filter(|percent: &f64| percent.is_finite())
+        .filter(|_| number.trim_start_matches('-').chars().all(plain))
+        .ok_or_else(|| format!("`{text}` is no percentage: write for example `50` or \"50%\""))
 }
 
 fn leading(text: &str, accept: impl Fn(char) -> bool) -> &str {
@@ -116,5 +121,10 @@ mod tests {
         assert_eq!(percent("0.5%"), Ok(0.5));
         assert_eq!(percent("50 %"), Ok(50.0));
         assert!(percent("50").is_err() && percent("%").is_err());
+        for no_number in ["nan%", "inf%", "-inf%", "1e1%", "1e400%", "+5%", "--5%"] {
+            assert!(percent(no_number).is_err(), "{no_number}");
+        }
+        let huge = "9".repeat(400) + "%";
+        assert!(percent(&huge).is_err());
     }
 }

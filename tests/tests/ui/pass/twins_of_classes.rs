@@ -81,6 +81,27 @@ fn named(request: &Request) -> Result<u32, Error> {
     Ok(1)
 }
 
+#[circuit_breaker(name = "key_leaves_the_function", key = host.unwrap_or("none"))]
+fn perhaps(host: Option<&str>) -> Result<u32, Error> {
+    let _ = host;
+    Ok(1)
+}
+
+#[circuit_breaker(name = "key_formats_destructured_parameter", key = format!("{}:{:>5}", place.0, place.1))]
+fn of_both(place: (&str, u16)) -> Result<u32, Error> {
+    let _ = place;
+    Ok(1)
+}
+
+// The pattern's names stand in the key as a field and as a function only.
+struct Wrapped(u8);
+
+#[circuit_breaker(name = "key_of_another_parameter", key = request.host)]
+fn of_another(Wrapped(host): Wrapped, request: &Request) -> Result<u32, Error> {
+    let _ = (host, request);
+    Ok(1)
+}
+
 #[circuit_breaker(name = "key_of_nothing", key = host)]
 fn by_host(host: &str) -> Result<u32, Error> {
     let _ = host;
@@ -112,5 +133,6 @@ fn main() {
     unit();
     let request = Request { host: "a".into() };
     let _ = (never_found(), plain(), named(&request), by_host("a"), displayed(&Host(1)));
-    let _ = (bounded("a"), one("a"));
+    let _ = (bounded("a"), one("a"), perhaps(None), of_both(("a", 1)));
+    let _ = of_another(Wrapped(1), &request);
 }
