@@ -2,8 +2,6 @@
 
 #![allow(clippy::unwrap_used)] // in the helpers of the tests
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use cb_runtime::testing::TestClock;
@@ -365,43 +363,4 @@ fn every_call_is_accounted_for() {
     let report = rehearsal.report();
     assert_eq!(report.calls + report.missed, 2 * CALLS + 1, "{report}");
     assert!(report.opened > 0);
-}
-
-/// Counts what goes to the log.
-struct Lines(Arc<AtomicU64>);
-
-impl tracing::Subscriber for Lines {
-    fn enabled(&self, _: &tracing::Metadata<'_>) -> bool {
-        true
-    }
-    fn new_span(&self, _: &tracing::span::Attributes<'_>) -> tracing::span::Id {
-        tracing::span::Id::from_u64(1)
-    }
-    fn record(&self, _: &tracing::span::Id, _: &tracing::span::Record<'_>) {}
-    fn record_follows_from(&self, _: &tracing::span::Id, _: &tracing::span::Id) {}
-    fn event(&self, _: &tracing::Event<'_>) {
-        self.0.fetch_add(1, Ordering::Relaxed);
-    }
-    fn enter(&self, _: &tracing::span::Id) {}
-    fn exit(&self, _: &tracing::span::Id) {}
-}
-
-/// Nothing has opened, so nobody is to be woken at night.
-#[test]
-fn the_log_hears_nothing_of_it() {
-    let lines = Arc::new(AtomicU64::new(0));
-    let count = || lines.load(Ordering::Relaxed);
-    tracing::subscriber::with_default(Lines(Arc::clone(&lines)), || {
-        let (registry, clock) = registry();
-        let breaker = registry.create("a", &Config::new().min_calls(50)).unwrap();
-        let candidate = Config::new().consecutive_failures(2).ramp(s(60));
-        let rehearsal = registry.rehearse("a", &candidate).unwrap();
-        fail(&breaker, 5);
-        clock.advance(s(10));
-        succeed(&breaker, 30); // closes, then some are rejected by the ramp
-        assert!(rehearsal.report().rejected.successful > 0);
-        assert_eq!(count(), 0);
-        breaker.force_open();
-        assert_eq!(count(), 1, "the breaker itself is heard");
-    });
 }
