@@ -75,41 +75,45 @@ pub struct CircuitBreaker {
 /// Calls in CLOSED read `word`, write to `window` and `streak`, and take no lock. Rejections in
 /// OPEN read `word` and the clock, and those in HALF_OPEN `gate` as well. Everything else goes through
 /// `stay`.
+///
+/// In this order in memory: what calls only read comes first, and what they may write is far enough
+/// behind it to be in other cache lines.
+#[repr(C)]
 pub(crate) struct Inner {
-    pub(crate) name: Name,
-    pub(crate) clock: Clock,
     /// What calls read of the settings. The settings are behind `stay`'s lock.
     pub(crate) limits: Limits,
-    /// The clock when the breaker was made. Deadlines in `word` count from here.
-    birth: Nanos,
     /// A [`Word`](crate::state::Word). Stored only under `stay`'s lock.
     word: AtomicU64,
     gate: Gate,
-    pub(crate) window: Sliding,
-    pub(crate) streak: Streak,
-    exceeded: Exceeded,
-    ramp: Ramp,
-    /// With `warmup`: when it ends; 0 before the first call, `Nanos::MAX` once it is over.
-    warm_at: AtomicU64,
-    /// With `count_running`.
-    pub(crate) hanging: Hanging,
-    /// Whether a time window may spread over more memory.
-    shards: bool,
-    /// Rejections and fallbacks' answers.
-    tally: Tally,
     calm: Calm,
+    pub(crate) window: Sliding,
+    pub(crate) clock: Clock,
+    /// The clock when the breaker was made. Deadlines in `word` count from here.
+    birth: Nanos,
     /// Until when durations are measured with the precise clock although `slow` is long.
     near_until: AtomicU64,
-    late: AtomicU64,
-    ignored: AtomicU64,
-    timed_out: AtomicU64,
-    stay: Mutex<Stay>,
+    /// With `count_running`.
+    pub(crate) hanging: Hanging,
+    pub(crate) name: Name,
+    /// Rejections and fallbacks' answers.
+    tally: Tally,
     pub(crate) events: Events,
-    /// Whether the registry's timer has yet to hear of a transition.
-    unannounced: AtomicBool,
+    /// With `warmup`: when it ends; 0 before the first call, `Nanos::MAX` once it is over.
+    warm_at: AtomicU64,
     /// Tells the registry's timer that a deadline may have changed.
     #[cfg(feature = "tokio")]
     timer: Arc<Bell>,
+    stay: Mutex<Stay>,
+    exceeded: Exceeded,
+    ramp: Ramp,
+    late: AtomicU64,
+    ignored: AtomicU64,
+    timed_out: AtomicU64,
+    pub(crate) streak: Streak,
+    /// Whether the registry's timer has yet to hear of a transition.
+    unannounced: AtomicBool,
+    /// Whether a time window may spread over more memory.
+    shards: bool,
 }
 
 /// What a new breaker shares with its registry.

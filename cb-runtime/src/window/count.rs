@@ -26,7 +26,10 @@
 use crate::outcome::Mark;
 use crate::sync::{AtomicU64, Ordering};
 
-use super::{Counts, Recorded};
+use super::Recorded;
+
+mod moving;
+mod recount;
 
 const TAG_SHIFT: u32 = 23;
 const TAG_BITS: u32 = 64 - TAG_SHIFT;
@@ -62,35 +65,113 @@ fn later(a: u64, b: u64) -> bool {
 
 pub(crate) struct CountWindow {
     size: u32,
+    /// Where the cursor goes back to `size`.
+    fold: u32,
     /// To divide by the size: 2^42 / size, rounded up.
     reciprocal: u64,
-    cursor: AtomicU64,
-    failed: AtomicU64,
-    slow: AtomicU64,
-    slots: Box<[AtomicU64]>,
+    /// A [`Ring`]: what calls write, apart from what they only read.
+    words: Box<[AtomicU64]>,
+}
+
+#[derive(Clone, Copy)]
+struct Ring<'a> {
+    cursor: &'a AtomicU64,
+    failed: &'a AtomicU64,
+    slow: &'a AtomicU64,
+    slots: &'a [AtomicU64],
 }
 
 impl CountWindow {
     pub(crate) fn new(size: u32) -> Self {
         let size = size.max(1);
-        Self {
+        let mut window = Self {
             size,
+            fold: 0,
             reciprocal: (1 << RECIPROCAL_SHIFT) / u64::from(size) + 1,
-            cursor: AtomicU64::new(0),
-            failed: AtomicU64::new(0),
-            slow: AtomicU64::new(0),
-            slots: (0..size.div_ceil(MARKS_PER_SLOT))
+            words: (0..3 + size.div_ceil(MARKS_PER_SLOT))
                 .map(|_| AtomicU64::new(0))
                 .collect(),
+        };
+        // Less than 22 bits.
+        #[allow(clippy::cast_possible_truncation)]
+        {
+            window.fold = size + window.span() as u32;
         }
+        window
     }
 
     #[inline(always)]
-    pub(crate) fn record(&self, stay: u64, mark: Mark, min_calls: u32) -> Recorded {
-        if mark == Mark::SUCCESS && self.is_calm(stay) {
-            return Recorded::Clean;
+    fn cursor(&self) -> &AtomicU64 {
+        self.ring().cursor
+    }
+
+    #[inline(always)]
+    fn ring(&self) -> Ring<'_> {
+        match &*self.words {
+            [cursor, failed, slow, slots @ ..] => Ring {
+                cursor,
+                failed,
+                slow,
+                slots,
+            },
+            _ => unreachable!("it is made with them"),
         }
-        self.record_in_ring(tag(stay), mark, min_calls)
+    }
+
+    #[inline]
+    pub(crate) fn record(&self, stay: u64, mark: Mark, min_calls: u32) -> Recorded {
+        if mark == Mark::SUCCESS {
+            self.record_success(stay, min_calls)
+        } else {
+            self.record_in_ring(tag(stay), mark, min_calls)
+        }
+    }
+
+    /// The same for a success, which mostly takes the place of another one.
+    #[inline(always)]
+    pub(crate) fn record_success(&self, stay: u64, min_calls: u32) -> Recorded {
+        let tag = tag(stay);
+        let ring = self.ring();
+        // Relaxed, here and where the exchange fails: see `is_full`; who is refused looks again in `claim`.
+        let mut cursor = ring.cursor.load(Ordering::Relaxed);
+        let seen = loop {
+            // The tag, and not frozen.
+            if cursor >> LOW_BITS != tag << 1 {
+                return self.record_in_ring(tag, Mark::SUCCESS, min_calls);
+            }
+            let seen = cursor & LOW;
+            if seen >= u64::from(self.size) && self.is_clean(tag) {
+                return Recorded::Clean;
+            }
+            let claimed = tag << TAG_SHIFT | self.after(seen);
+            // SeqCst: as in `claim`.
+            match ring
+                .cursor
+                .compare_exchange(cursor, claimed, Ordering::SeqCst, Ordering::Relaxed)
+            {
+                Ok(_) => break seen,
+                Err(now) => cursor = now,
+            }
+        };
+        let (slot, shift, _) = self.place(seen);
+        let marks = ring.slots.get(slot).map_or(0, |slot| {
+            // Relaxed: what is there already needs no exchange, whenever it was written.
+            slot.load(Ordering::Relaxed)
+        });
+        let already = tag_of(marks) == tag && Mark::from_bits(marks >> shift) == Mark::SUCCESS;
+        // Masked to 22 bits.
+        #[allow(clippy::cast_possible_truncation)]
+        let claimed = seen as u32;
+        if already {
+            let next = claimed + 1;
+            // As it was: only one that fills the ring can make it calm.
+            if next != min_calls && next != self.size {
+                return Recorded::Harmless;
+            }
+        } else if !self.put(tag, claimed, Mark::SUCCESS) {
+            return Recorded::Displaced;
+        }
+        self.after_success(tag, claimed, min_calls)
     }
 
     /// Whether another success would change nothing.
@@ -100,20 +181,36 @@ impl CountWindow {
         self.is_full(tag) && self.is_clean(tag)
     }
 
-    #[inline(always)]
+    #[inline(never)]
     fn record_in_ring(&self, tag: u64, mark: Mark, min_calls: u32) -> Recorded {
         let claimed = match self.claim(tag) {
             Ok(claimed) => claimed,
             Err(refused) => return refused,
         };
-        let Some(old) = self.exchange(tag, claimed, mark) else {
-            return Recorded::Displaced;
-        };
-        add(&self.failed, tag, mark.failed(), old.failed());
-        add(&self.slow, tag, mark.slow(), old.slow());
-        if mark != Mark::SUCCESS {
+        if !self.put(tag, claimed, mark) {
+            Recorded::Displaced
+        } else if mark == Mark::SUCCESS {
+            self.after_success(tag, claimed, min_calls)
+        } else {
             Recorded::Counted
-        } else if self.is_clean(tag) {
+        }
+    }
+
+    /// Puts the mark in its place and counts what has changed; `false` if the stay is over.
+    #[inline(never)]
+    fn put(&self, tag: u64, claimed: u32, mark: Mark) -> bool {
+        let Some(old) = self.exchange(tag, claimed, mark) else {
+            return false;
+        };
+        let ring = self.ring();
+        add(ring.failed, tag, mark.failed(), old.failed());
+        add(ring.slow, tag, mark.slow(), old.slow());
+        true
+    }
+
+    #[inline(always)]
+    fn after_success(&self, tag: u64, claimed: u32, min_calls: u32) -> Recorded {
+        if self.is_clean(tag) {
             Recorded::Clean
         } else if claimed + 1 == min_calls {
             // Whoever makes the rate worse judges it, and here so does who makes it count.
@@ -127,7 +224,7 @@ impl CountWindow {
     fn is_full(&self, tag: u64) -> bool {
         // Relaxed: whoever's outcome is not seen in the counts that are read after this had not returned
         // yet, so this call may have ended before it.
-        let cursor = self.cursor.load(Ordering::Relaxed);
+        let cursor = self.cursor().load(Ordering::Relaxed);
         tag_of(cursor) == tag && cursor & FROZEN == 0 && cursor & LOW >= u64::from(self.size)
     }
 
@@ -138,7 +235,8 @@ impl CountWindow {
             let word = count.load(Ordering::SeqCst);
             word & LOW == 0 || tag_of(word) != tag
         };
-        none(&self.failed) && none(&self.slow)
+        let ring = self.ring();
+        none(ring.failed) && none(ring.slow)
     }
 
     /// How many outcomes of a full ring the cursor tells apart: whole pairs of laps, so that laps go
@@ -146,6 +244,16 @@ impl CountWindow {
     fn span(&self) -> u64 {
         let size = u64::from(self.size);
         self.lap(LOW - size) / 2 * 2 * size
+    }
+
+    /// How many outcomes there are after one more, folded.
+    #[inline]
+    fn after(&self, seen: u64) -> u64 {
+        if seen + 1 == u64::from(self.fold) {
+            u64::from(self.size)
+        } else {
+            seen + 1
+        }
     }
 
     /// In which lap a position of 22 bits is: a division by the size.
@@ -174,10 +282,10 @@ impl CountWindow {
     /// word and then reads the other's; in a single total order at least one of the two sees both.
     #[inline]
     fn claim(&self, tag: u64) -> Result<u32, Recorded> {
-        let size = u64::from(self.size);
+        let ring = self.ring();
         // Acquire pairs with the exchange of a later stay: who is late sees that stay when it looks at the
         // breaker's word again. Relaxed where the exchange fails: the next attempt begins with this load.
-        let mut cursor = self.cursor.load(Ordering::Acquire);
+        let mut cursor = ring.cursor.load(Ordering::Acquire);
         loop {
             let seen = if tag_of(cursor) == tag {
                 if cursor & FROZEN != 0 {
@@ -189,18 +297,11 @@ impl CountWindow {
             } else {
                 return Err(Recorded::Late);
             };
-            let next = if seen + 1 == size + self.span() {
-                size
-            } else {
-                seen + 1
-            };
-            let claimed = tag << TAG_SHIFT | next;
-            match self.cursor.compare_exchange_weak(
-                cursor,
-                claimed,
-                Ordering::SeqCst,
-                Ordering::Relaxed,
-            ) {
+            let claimed = tag << TAG_SHIFT | self.after(seen);
+            match ring
+                .cursor
+                .compare_exchange(cursor, claimed, Ordering::SeqCst, Ordering::Relaxed)
+            {
                 // Masked to 22 bits.
                 #[allow(clippy::cast_possible_truncation)]
                 Ok(_) => return Ok(seen as u32),
@@ -213,7 +314,7 @@ impl CountWindow {
     #[inline(always)]
     fn exchange(&self, tag: u64, claimed: u32, mark: Mark) -> Option<Mark> {
         let (slot, shift, lap_number) = self.place(u64::from(claimed));
-        let slot = self.slots.get(slot)?;
+        let slot = self.ring().slots.get(slot)?;
         let lap = if mark != Mark::SUCCESS && lap_number % 2 == 1 {
             ODD_LAP
         } else {
@@ -237,7 +338,7 @@ impl CountWindow {
             }
             // Relaxed, after the slot: it is as new as the marks that were seen, and a later claim than
             // the one seen here writes the slot after this, so that the exchange below fails.
-            let cursor = self.cursor.load(Ordering::Relaxed);
+            let cursor = self.cursor().load(Ordering::Relaxed);
             if tag_of(cursor) != tag {
                 return None;
             }
@@ -252,163 +353,8 @@ impl CountWindow {
         }
     }
 
-    pub(crate) fn estimate(&self, stay: u64) -> Counts {
-        let tag = tag(stay);
-        // SeqCst: see `claim`.
-        let count = |cell: &AtomicU64| {
-            let word = cell.load(Ordering::SeqCst);
-            if tag_of(word) == tag { signed(word) } else { 0 }
-        };
-        let (failed, slow) = (count(&self.failed), count(&self.slow));
-        let total = self.total(self.cursor.load(Ordering::SeqCst), tag);
-        Counts {
-            total,
-            failed,
-            slow,
-            ..Counts::default()
-        }
-    }
-
-    fn total(&self, cursor: u64, tag: u64) -> u32 {
-        if tag_of(cursor) != tag {
-            return 0;
-        }
-        // Masked to 22 bits.
-        #[allow(clippy::cast_possible_truncation)]
-        {
-            ((cursor & LOW) as u32).min(self.size)
-        }
-    }
-
-    pub(crate) fn counts(&self, stay: u64) -> Counts {
-        // Two equal passes are one moment's picture: in a frozen ring each position is written at
-        // most once more, by who claimed it before. Unfrozen, a busy ring may never hold still,
-        // and then the last pass is as good an answer as any.
-        const PASSES: u32 = 16;
-        let tag = tag(stay);
-        let mut last = self.recount(tag);
-        for _ in 0..PASSES {
-            let again = self.recount(tag);
-            if again == last {
-                break;
-            }
-            last = again;
-        }
-        last.0
-    }
-
-    /// One pass over the ring, with a digest of all that it saw.
-    fn recount(&self, tag: u64) -> (Counts, u64) {
-        // Acquire pairs with `claim`: a call that is counted here has left those that run.
-        let cursor = self.cursor.load(Ordering::Acquire);
-        let mut counts = Counts {
-            total: self.total(cursor, tag),
-            ..Counts::default()
-        };
-        let mut digest = cursor;
-        let seen = cursor & LOW;
-        let (next, odd) = (
-            seen % u64::from(self.size),
-            seen / u64::from(self.size) % 2 == 1,
-        );
-        let mut first = 0;
-        for slot in &self.slots {
-            // Relaxed: who has recorded before this is seen by single-location order, and of the others
-            // `counts` takes what holds still.
-            let word = slot.load(Ordering::Relaxed);
-            digest = digest.rotate_left(5).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ word;
-            if tag_of(word) == tag {
-                let here = counted(word, next.saturating_sub(first), odd);
-                counts.failed += (word & here).count_ones();
-                counts.slow += (word >> 1 & here).count_ones();
-                counts.slow_failed += (word & word >> 1 & here).count_ones();
-                counts.cancelled += (word >> 2 & here).count_ones();
-            }
-            first += u64::from(MARKS_PER_SLOT);
-        }
-        (counts, digest)
-    }
-
     pub(crate) fn size(&self) -> u32 {
         self.size
-    }
-
-    /// The marks of a frozen ring, the oldest first. Whoever has claimed a position and not written it
-    /// yet finds its slot taken by `new`, a later tag, and its outcome here as a success.
-    pub(crate) fn take(&self, stay: u64, new: u64) -> Vec<Mark> {
-        let (tag, new) = (tag(stay), tag(new));
-        // Relaxed: by single-location order each mark is either in the word that is taken, or its writer
-        // finds the new tag.
-        let words: Vec<u64> = self
-            .slots
-            .iter()
-            .map(|slot| slot.swap(new << TAG_SHIFT, Ordering::Relaxed))
-            .collect();
-        // Relaxed: this thread has frozen it.
-        let cursor = self.cursor.load(Ordering::Relaxed);
-        let seen = cursor & LOW;
-        let total = u64::from(self.total(cursor, tag));
-        (seen.saturating_sub(total)..seen)
-            .map(|claimed| {
-                let (slot, shift, lap) = self.place(claimed);
-                let word = words.get(slot).copied().unwrap_or_default();
-                read_mark(word, tag, shift, lap)
-            })
-            .collect()
-    }
-
-    /// Begins a tag that was never there before with the newest of these, the oldest first.
-    pub(crate) fn refill(&self, stay: u64, marks: &[Mark]) {
-        let tag = tag(stay);
-        let room = marks.len().saturating_sub(self.size as usize);
-        let newest = marks.get(room..).unwrap_or_default();
-        let (mut failed, mut slow) = (0, 0);
-        // Relaxed, all of it: nobody has the tag before the version is stored, which publishes it.
-        for (slot, marks) in self
-            .slots
-            .iter()
-            .zip(newest.chunks(MARKS_PER_SLOT as usize))
-        {
-            let mut word = tag << TAG_SHIFT;
-            for (place, mark) in (0..).zip(marks) {
-                word |= mark.bits() << (place * BITS_PER_MARK);
-                failed += u64::from(mark.failed());
-                slow += u64::from(mark.slow());
-            }
-            slot.store(word, Ordering::Relaxed);
-        }
-        self.failed
-            .store(tag << TAG_SHIFT | failed, Ordering::Relaxed);
-        self.slow.store(tag << TAG_SHIFT | slow, Ordering::Relaxed);
-        self.cursor
-            .store(tag << TAG_SHIFT | newest.len() as u64, Ordering::Relaxed);
-    }
-
-    /// Puts a mark in the place of the newest success of a frozen ring, if there is one left.
-    pub(crate) fn amend(&self, stay: u64, mark: Mark) {
-        let tag = tag(stay);
-        // Relaxed: this thread has frozen it.
-        let cursor = self.cursor.load(Ordering::Relaxed);
-        let seen = cursor & LOW;
-        for back in 1..=u64::from(self.total(cursor, tag)) {
-            let claimed = seen - back;
-            let (slot, shift, lap) = self.place(claimed);
-            let Some(slot) = self.slots.get(slot) else {
-                continue;
-            };
-            let bits = (mark.bits() | if lap % 2 == 1 { ODD_LAP } else { 0 }) << shift;
-            // Relaxed: the ring is frozen, and this exchanges what is there.
-            let taken = slot.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |word| {
-                let free = tag_of(word) == tag && read_mark(word, tag, shift, lap) == Mark::SUCCESS;
-                free.then_some(word & !(0b1111 << shift) | bits)
-            });
-            if let Ok(before) = taken {
-                let before = Mark::from_bits((before & LOW) >> shift);
-                add(&self.failed, tag, mark.failed(), before.failed());
-                add(&self.slow, tag, mark.slow(), before.slow());
-                return;
-            }
-        }
     }
 
     /// Slot, shift and lap of a position that was claimed.
@@ -426,7 +372,7 @@ impl CountWindow {
         // Relaxed: by single-location order each claim is seen by the recount that follows, or finds
         // the ring frozen. The closure answers `None` only for a stay that is over.
         let _ = self
-            .cursor
+            .cursor()
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |cursor| {
                 if tag_of(cursor) == tag {
                     Some(cursor | FROZEN)
@@ -440,44 +386,11 @@ impl CountWindow {
         let tag = tag(stay);
         // Relaxed: who finds it frozen waits for the lock.
         let _ = self
-            .cursor
+            .cursor()
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |cursor| {
                 (tag_of(cursor) == tag).then_some(cursor & !FROZEN)
             });
     }
-}
-
-/// The mark that a position has had since it was claimed in this lap; a success if none was written
-/// since.
-fn read_mark(word: u64, tag: u64, shift: u32, lap: u64) -> Mark {
-    let bits = (word & LOW) >> shift & 0b1111;
-    let mark = Mark::from_bits(bits);
-    let of_this_lap = (bits & ODD_LAP != 0) == (lap % 2 == 1);
-    if tag_of(word) == tag && of_this_lap {
-        mark
-    } else {
-        Mark::SUCCESS
-    }
-}
-
-/// Which marks of a slot are of the lap in which their position was claimed last: the first
-/// `in_this_lap` of them in the present lap, the others in the one before. As a mask of first bits.
-fn counted(slot: u64, in_this_lap: u64, odd: bool) -> u64 {
-    let in_this_lap = in_this_lap.min(u64::from(MARKS_PER_SLOT)) * u64::from(BITS_PER_MARK);
-    let this_lap = FIRST_BITS & ((1 << in_this_lap) - 1);
-    let expected_odd = if odd {
-        this_lap
-    } else {
-        FIRST_BITS & !this_lap
-    };
-    !(slot >> 3 ^ expected_odd) & FIRST_BITS
-}
-
-/// A count, which is below zero while another thread's `-1` has overtaken its `+1`.
-#[allow(clippy::cast_possible_truncation)] // masked to 22 bits
-fn signed(word: u64) -> u32 {
-    let count = word & LOW;
-    if count > LOW / 2 { 0 } else { count as u32 }
 }
 
 /// Adds the difference between a mark's bit and that of the mark it replaced.

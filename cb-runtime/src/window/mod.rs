@@ -235,7 +235,7 @@ impl Present<'_> {
     #[inline(always)]
     pub(crate) fn record_success(self, stay: u64, min_calls: u32) -> Recorded {
         match self.window {
-            Shaped::Count(window) => window.record(self.tag(stay), Mark::SUCCESS, min_calls),
+            Shaped::Count(window) => window.record_success(self.tag(stay), min_calls),
             Shaped::Time(_) => Recorded::Late,
         }
     }

@@ -1,4 +1,5 @@
 use super::*;
+use crate::window::Counts;
 
 const OK: Mark = Mark::SUCCESS;
 const FAIL: Mark = Mark::of(true, false);
@@ -77,7 +78,7 @@ fn a_ring_is_exact_where_the_cursor_folds() {
         assert!(fold <= LOW);
         let near = fold - 3;
         window
-            .cursor
+            .cursor()
             .store(tag(1) << TAG_SHIFT | near, Ordering::SeqCst);
         for failures in 1..=6 {
             window.record(1, FAIL, 0);
@@ -92,9 +93,9 @@ fn a_clean_full_window_is_not_written_to() {
     for _ in 0..3 {
         window.record(1, OK, 0);
     }
-    let before = window.cursor.load(Ordering::SeqCst);
+    let before = window.cursor().load(Ordering::SeqCst);
     assert_eq!(window.record(1, OK, 0), Recorded::Clean);
-    assert_eq!(window.cursor.load(Ordering::SeqCst), before);
+    assert_eq!(window.cursor().load(Ordering::SeqCst), before);
     assert_eq!(window.record(1, FAIL, 0), Recorded::Counted);
     assert_eq!(counts(&window, 1).failed, 1);
 }
