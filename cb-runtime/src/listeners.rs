@@ -184,16 +184,22 @@ impl fmt::Debug for Subscription {
 
 /// One breaker's events on their way to the subscribers.
 pub(crate) struct Events {
-    /// Made for the first who subscribes.
-    own: OnceLock<Arc<Hub>>,
+    heard: OnceLock<Box<Heard>>,
     registry: Arc<Hub>,
-    /// Made for the first event that anybody wants.
-    queue: OnceLock<Box<Mutex<Queue>>>,
-    dropped: AtomicU64,
     #[cfg(feature = "tracing")]
     pub(crate) rejections: crate::tracing::Rejections,
     #[cfg(feature = "metrics")]
     meter: std::sync::OnceLock<Arc<crate::metrics::Meter>>,
+}
+
+/// What a breaker needs once somebody hears of it in particular, or of its events at all.
+#[derive(Default)]
+struct Heard {
+    /// Made for the first who subscribes.
+    own: OnceLock<Arc<Hub>>,
+    /// Made for the first event that anybody wants.
+    queue: OnceLock<Mutex<Queue>>,
+    dropped: AtomicU64,
 }
 
 #[derive(Default)]
@@ -209,10 +215,8 @@ impl Events {
         #[cfg(feature = "tracing")]
         crate::tracing::listen();
         Self {
-            own: OnceLock::new(),
+            heard: OnceLock::new(),
             registry,
-            queue: OnceLock::new(),
-            dropped: AtomicU64::new(0),
             #[cfg(feature = "tracing")]
             rejections: crate::tracing::Rejections::default(),
             #[cfg(feature = "metrics")]
@@ -220,13 +224,22 @@ impl Events {
         }
     }
 
+    fn heard(&self) -> &Heard {
+        self.heard.get_or_init(Box::default)
+    }
+
+    #[inline]
+    fn own(&self) -> Option<&Arc<Hub>> {
+        self.heard.get()?.own.get()
+    }
+
     pub(crate) fn hub(&self) -> &Arc<Hub> {
-        self.own.get_or_init(Arc::default)
+        self.heard().own.get_or_init(Arc::default)
     }
 
     /// Whether nobody listens to this breaker in particular.
     pub(crate) fn is_unheard(&self) -> bool {
-        self.own.get().is_none_or(|hub| hub.is_empty())
+        self.own().is_none_or(|hub| hub.is_empty())
     }
 
     pub(crate) fn are_told_to(&self, registry: &Arc<Hub>) -> bool {
@@ -241,7 +254,7 @@ impl Events {
 
     #[inline]
     pub(crate) fn wants(&self, interest: Interest) -> bool {
-        self.own.get().is_some_and(|hub| hub.wants(interest)) || self.registry.wants(interest)
+        self.own().is_some_and(|hub| hub.wants(interest)) || self.registry.wants(interest)
     }
 
     #[cfg(feature = "tracing")]
@@ -262,7 +275,8 @@ impl Events {
 
     pub(crate) fn dropped(&self) -> u64 {
         // Relaxed: a counter, nothing else depends on it.
-        self.dropped.load(Ordering::Relaxed)
+        let heard = self.heard.get();
+        heard.map_or(0, |heard| heard.dropped.load(Ordering::Relaxed))
     }
 
     /// What each call is counted in, while an exporter is attached.
@@ -283,11 +297,12 @@ impl Events {
         if !logged && !self.wants(interest) {
             return;
         }
-        let mut queue = lock(self.queue.get_or_init(Box::default));
+        let heard = self.heard();
+        let mut queue = lock(heard.queue.get_or_init(Mutex::default));
         if interest == Interest::CALLS && queue.waiting.len() >= QUEUE_LIMIT {
             drop(queue);
             // Relaxed: see `dropped`.
-            self.dropped.fetch_add(1, Ordering::Relaxed);
+            heard.dropped.fetch_add(1, Ordering::Relaxed);
             return;
         }
         queue.transitions += usize::from(interest == Interest::TRANSITIONS);
@@ -300,7 +315,7 @@ impl Events {
     /// by the others' events. So beyond what waited when it began, and some more, a thread delivers
     /// only until no transition is left. Per-call events may then wait for the next event.
     pub(crate) fn deliver(&self) {
-        let Some(waiting) = self.queue.get() else {
+        let Some(waiting) = self.heard.get().and_then(|heard| heard.queue.get()) else {
             return;
         };
         let mut queue = lock(waiting);
@@ -321,7 +336,7 @@ impl Events {
             if self.registry.is_logged() {
                 crate::tracing::tell(&event, &self.rejections);
             }
-            if let Some(hub) = self.own.get() {
+            if let Some(hub) = self.own() {
                 hub.deliver(&event);
             }
             self.registry.deliver(&event);
@@ -421,6 +436,6 @@ mod tests {
         let events = Events::new(Arc::default());
         events.push(event(EventKind::Late));
         events.deliver();
-        assert!(events.queue.get().is_none());
+        assert!(events.heard.get().is_none());
     }
 }

@@ -14,7 +14,6 @@ use crate::window::Recorded;
 use super::Inner;
 use super::limits::Flags;
 use super::permission::Ticket;
-use super::stay::Figures;
 use super::told::Ending;
 
 /// How a call ended that is to be recorded.
@@ -387,7 +386,6 @@ impl Inner {
                         stay.probes.record(mark, now, window);
                         stay.history_mut().probe(mark);
                         self.count_end(Ending::Recorded(mark), took);
-                        stay.figures = Figures::Probes(stay.probes.returned.counts);
                         self.push(end.event(took), now, stay.number);
                         let next = policy::half_open(stay.settings(), &stay.probes.returned);
                         self.follow(&mut stay, next, now);
@@ -440,7 +438,7 @@ impl Inner {
         if state == State::Disabled {
             self.count_end(Ending::Unrecorded, took);
         } else if ignored {
-            count(&self.ignored);
+            count(&self.rare.things().ignored);
             self.count_end(Ending::Ignored, took);
             if self.events.watches(Interest::CALLS) {
                 let duration = took.map(Duration::from_nanos);
@@ -469,7 +467,7 @@ impl Inner {
 
     #[cold]
     fn late(&self, took: Option<Nanos>) {
-        count(&self.late);
+        count(&self.rare.things().late);
         self.count_end(Ending::Late, took);
         if self.events.watches(Interest::CALLS) && self.word().state() != State::Disabled {
             self.publish(EventKind::Late);

@@ -27,7 +27,7 @@ impl Inner {
         let verdict = policy::closed(&self.limits.rules(), &estimate, streak);
         let matters = match word.state() {
             // Opens nothing, and each rate is announced once a stay.
-            State::MetricsOnly => self.exceeded.is_news(word.stay(), verdict),
+            State::MetricsOnly => self.rare.things().exceeded.is_news(word.stay(), verdict),
             _ => verdict.opens(),
         };
         if matters {
@@ -90,7 +90,7 @@ impl Inner {
 
     fn publish_exceeded(&self, stay: &Stay, verdict: Verdict, counts: &Counts, now: Coarse) {
         let at = self.exactly(now);
-        let news = self.exceeded.announce(stay.number, verdict);
+        let news = self.rare.things().exceeded.announce(stay.number, verdict);
         if news.failure_rate {
             let rate = percent(counts.failed, counts.total);
             self.push(EventKind::FailureRateExceeded { rate }, at, stay.number);

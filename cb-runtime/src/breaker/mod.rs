@@ -31,6 +31,7 @@ mod marks;
 mod permission;
 mod probes;
 mod ramp;
+mod rare;
 mod reading;
 mod stay;
 mod told;
@@ -38,9 +39,9 @@ mod told;
 use calm::Calm;
 use gate::Gate;
 use limits::Limits;
-use marks::{Exceeded, Streak};
+use marks::Streak;
 pub(crate) use permission::Ticket;
-use ramp::Ramp;
+use rare::Rare;
 use stay::Stay;
 use stay::Wait;
 #[cfg(feature = "metrics")]
@@ -104,11 +105,7 @@ pub(crate) struct Inner {
     #[cfg(feature = "tokio")]
     timer: Arc<Bell>,
     stay: Mutex<Stay>,
-    exceeded: Exceeded,
-    ramp: Ramp,
-    late: AtomicU64,
-    ignored: AtomicU64,
-    timed_out: AtomicU64,
+    rare: Rare,
     pub(crate) streak: Streak,
     /// Whether the registry's timer has yet to hear of a transition.
     unannounced: AtomicBool,
@@ -146,8 +143,7 @@ impl CircuitBreaker {
                 gate: Gate::open(),
                 window: Sliding::new(settings, birth, surroundings.shards),
                 streak: Streak::default(),
-                exceeded: Exceeded::default(),
-                ramp: Ramp::new(),
+                rare: Rare::default(),
                 warm_at: AtomicU64::new(if settings.warmup.is_some() {
                     0
                 } else {
@@ -158,9 +154,6 @@ impl CircuitBreaker {
                 tally: Tally::default(),
                 calm: Calm::new(),
                 near_until: AtomicU64::new(0),
-                late: AtomicU64::new(0),
-                ignored: AtomicU64::new(0),
-                timed_out: AtomicU64::new(0),
                 stay: Mutex::new(stay),
                 events: Events::new(surroundings.hub),
                 unannounced: AtomicBool::new(false),
@@ -381,10 +374,10 @@ impl Inner {
     fn has_room(&self, stay: &Stay, now: Nanos) -> bool {
         match self.word().state() {
             State::Disabled | State::MetricsOnly => true,
-            State::Closed => self
-                .limits
-                .ramp()
-                .is_none_or(|length| self.ramp.would_admit(now, length)),
+            State::Closed => self.limits.ramp().is_none_or(|length| {
+                let ramp = self.rare.ramp();
+                ramp.is_none_or(|ramp| ramp.would_admit(now, length))
+            }),
             State::ForcedOpen => false,
             State::HalfOpen => !stay.is_full() && self.rest_of_pause(stay, now).is_none(),
             // With a pause before the first probe, the call that ends the wait is rejected.
@@ -426,13 +419,11 @@ impl Inner {
     }
 
     pub(crate) fn totals(&self) -> Totals {
-        // Relaxed: totals for reports.
-        let read = |total: &AtomicU64| total.load(crate::sync::Ordering::Relaxed);
         Totals {
             rejected: self.tally.total(What::Rejected),
-            late: read(&self.late),
-            ignored: read(&self.ignored),
-            timed_out: read(&self.timed_out),
+            late: self.rare.total(|things| &things.late),
+            ignored: self.rare.total(|things| &things.ignored),
+            timed_out: self.rare.total(|things| &things.timed_out),
             fallbacks: self.tally.total(What::Fallback),
         }
     }
@@ -445,7 +436,8 @@ impl Inner {
     #[cfg(feature = "tokio")]
     pub(crate) fn count_timeout(&self) {
         // Relaxed: a total for reports.
-        self.timed_out.fetch_add(1, crate::sync::Ordering::Relaxed);
+        let total = &self.rare.things().timed_out;
+        total.fetch_add(1, crate::sync::Ordering::Relaxed);
     }
 }
 

@@ -282,7 +282,8 @@ impl Inner {
             }
         }
         if let Some(length) = self.limits.ramp().filter(|_| word.is_closed()) {
-            if !self.ramp.admit(now, length) {
+            let ramp = self.rare.ramp();
+            if !ramp.is_none_or(|ramp| ramp.admit(now, length)) {
                 return Some(Err(self.reject(Reason::Ramping, None, Some(now))));
             }
         }

@@ -26,7 +26,7 @@ impl Inner {
                 self.window.present().counts(number, now),
                 settings.min_calls,
             ),
-            Figures::Probes(counts) => (counts, policy::deciding(settings)),
+            Figures::Probes => (stay.probes.returned.counts, policy::deciding(settings)),
         };
         let rate = |part| (counts.total >= min_calls).then(|| percent(part, counts.total));
         let recording = matches!(state, State::Closed | State::MetricsOnly);
@@ -61,7 +61,7 @@ impl Inner {
             admitted: settings
                 .ramp
                 .filter(|_| state == State::Closed)
-                .and_then(|length| self.ramp.share(now, length)),
+                .and_then(|length| self.rare.ramp()?.share(now, length)),
             consecutive_failures: self.streak.failures(stay.number),
             attempt: stay.attempt,
             wait: rest.map(|_| Duration::from_nanos(stay.served_wait)),

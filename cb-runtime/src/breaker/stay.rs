@@ -17,7 +17,6 @@ use crate::random::Random;
 use crate::state::{State, Word};
 use crate::sync::{MutexGuard, Ordering, lock};
 use crate::tally::What;
-use crate::window::Counts;
 
 use super::Inner;
 use super::history::History;
@@ -99,8 +98,8 @@ pub(crate) enum Figures {
     Nothing,
     /// Those of the window, as this stay recorded them.
     Window(u64),
-    /// Those of the probes of this stay, or of the one before it.
-    Probes(Counts),
+    /// Those of the probes of this stay, or of the one before it, which are kept until the next ones.
+    Probes,
 }
 
 impl Stay {
@@ -201,7 +200,7 @@ impl Inner {
             stay.figures = match (from, to) {
                 (_, State::Closed | State::MetricsOnly) => Figures::Window(stay.number),
                 (State::Closed | State::HalfOpen, State::Open) => stay.figures,
-                (_, State::HalfOpen) => Figures::Probes(Counts::default()),
+                (_, State::HalfOpen) => Figures::Probes,
                 _ => Figures::Nothing,
             };
         }
@@ -209,9 +208,9 @@ impl Inner {
             stay.probes = Probes::default();
         }
         if from == State::HalfOpen && to == State::Closed && cause != Cause::Manual {
-            self.ramp.begin(at);
+            self.rare.begin_ramp(at);
         } else {
-            self.ramp.end();
+            self.rare.end_ramp();
         }
         if matches!(to, State::Closed | State::MetricsOnly) {
             self.shape_window(stay, None);
@@ -337,7 +336,6 @@ impl Inner {
         };
         if self.word().state() == State::HalfOpen {
             stay.probes.forget(now, window);
-            stay.figures = Figures::Probes(stay.probes.returned.counts);
         }
     }
 

@@ -31,7 +31,7 @@ impl Inner {
         let counts = match stay.figures {
             Figures::Nothing => Counts::default(),
             Figures::Window(number) => self.window.present().counts(number, at),
-            Figures::Probes(counts) => counts,
+            Figures::Probes => stay.probes.returned.counts,
         };
         EventFigures {
             calls: counts.total,
