@@ -54,7 +54,8 @@
 //! - `rehearsal`: what another configuration would do, on the live outcomes of a breaker.
 //! - `serde`: [`Snapshot`], [`Event`], [`Explanation`], [`ChosenSetting`] and [`Conflict`] as data.
 //! - `metrics`: counters, gauges and a histogram of every breaker through the `metrics` facade.
-//! - `tokio` (default): `timeout` on async functions, and `Registry::run_timer`.
+//! - `tokio`: `timeout` on async functions, test scopes that hold in a whole runtime, and
+//!   `Registry::run_timer`. For every program with async functions.
 //! - `tracing`: transitions, rejections and conflicts as `tracing` events, guarded calls in spans.
 
 #[cfg(feature = "admin")]

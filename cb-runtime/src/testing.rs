@@ -76,8 +76,9 @@ use runtime::scope as of_runtime;
 /// A registry and a test clock for the annotated functions called by one test.
 ///
 /// A scope is in force on the thread that made it until it is dropped. Made inside a tokio runtime
-/// it is in force for everything that runs in that runtime, spawned tasks and blocking ones too: in
-/// `#[tokio::test]`, where each test has a runtime of its own, nothing more is needed. Otherwise
+/// it is, with the feature `tokio`, in force for everything that runs in that runtime, spawned tasks
+/// and blocking ones too: in `#[tokio::test]`, where each test has a runtime of its own, nothing more
+/// is needed. Otherwise
 /// take it along: [`run`](Self::run) for a future, [`Handle::enter`] for a thread. Scopes nest, the
 /// innermost is in force.
 ///

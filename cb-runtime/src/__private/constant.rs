@@ -25,7 +25,9 @@ pub const fn require(check: Result<(), Refused>) {
 #[track_caller]
 pub const fn timer() {
     if !cfg!(feature = "tokio") {
-        panic!("`timeout` needs the feature `tokio` of `cb-runtime`");
+        panic!(
+            "`timeout` needs the feature `tokio`: give the dependency on `cb-runtime` in Cargo.toml `features = [\"tokio\"]`"
+        );
     }
 }
 

@@ -343,9 +343,7 @@ impl Registry {
     #[must_use]
     pub fn breakers(&self) -> Vec<CircuitBreaker> {
         self.make_all_announced();
-        let mut breakers = self.made();
-        breakers.sort_by(|a, b| a.name().cmp(b.name()));
-        breakers
+        by_name(self.made())
     }
 
     /// The template of this name.
@@ -384,12 +382,16 @@ impl Default for Registry {
 
 impl fmt::Debug for Registry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut breakers = self.made();
-        breakers.sort_by(|a, b| a.name().cmp(b.name()));
         f.debug_struct("Registry")
-            .field("breakers", &breakers)
+            .field("breakers", &by_name(self.made()))
             .finish_non_exhaustive()
     }
+}
+
+/// Sorted by name.
+fn by_name(mut breakers: Vec<CircuitBreaker>) -> Vec<CircuitBreaker> {
+    breakers.sort_by(|a, b| a.name().cmp(b.name()));
+    breakers
 }
 
 /// Reads, also after a panic elsewhere: no user code runs under these locks.

@@ -114,9 +114,8 @@ impl Registry {
         // Listeners may use the registry, so they are told when nothing is held.
         changed.iter().for_each(|breaker| breaker.inner.announce());
         aftermath.tell(self);
-        let mut names: Vec<_> = changed.iter().map(|one| one.name().to_owned()).collect();
-        names.sort();
-        names
+        let changed = super::by_name(changed);
+        changed.iter().map(|one| one.name().to_owned()).collect()
     }
 
     /// Puts the target's breakers into the state that the suspensions want; returns those that have
