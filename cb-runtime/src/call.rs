@@ -31,7 +31,25 @@ pub struct Guard<'a> {
     function: Option<&'static FunctionSettings>,
     /// From when the body of a sync call, or a poll of an async one, begins, until it is known that
     /// the body waits. So long the code is [surrounded](Self::is_surrounded).
-    in_body: bool,
+    place: Place,
+}
+
+/// Where a guarded call is. A word, as the other parts are: between a guard and the rejection that can
+/// come instead of it, smaller parts would be moved one by one.
+#[derive(Clone, Copy, PartialEq, Eq)]
+#[repr(usize)]
+enum Place {
+    /// Its body waits.
+    Outside,
+    /// In its body, or in the judgement of what it returned.
+    Body,
+}
+
+impl Place {
+    #[inline]
+    const fn of(in_body: bool) -> Self {
+        if in_body { Self::Body } else { Self::Outside }
+    }
 }
 
 impl<'a> Guard<'a> {
@@ -51,7 +69,7 @@ impl<'a> Guard<'a> {
             ticket: breaker.admit_plainly()?,
             breaker: Some(Handle::Borrowed(breaker)),
             function,
-            in_body,
+            place: Place::of(in_body),
         })
     }
 
@@ -74,7 +92,7 @@ impl<'a> Guard<'a> {
                     breaker: Some(breaker),
                     ticket,
                     function,
-                    in_body,
+                    place: Place::of(in_body),
                 })
             }
             Err(refused) => {
@@ -133,7 +151,7 @@ impl<'a> Guard<'a> {
         if fault::any() && self.is_held(cx) {
             return true;
         }
-        self.in_body = true;
+        self.place = Place::Body;
         if let Some(breaker) = &self.breaker {
             surround(breaker, self.ticket);
         }
@@ -145,7 +163,7 @@ impl<'a> Guard<'a> {
     pub fn polled(&mut self, ready: bool) {
         // Once the body is done, only judging its value can go wrong, and that is a failure too.
         if !ready {
-            self.in_body = false;
+            self.place = Place::Outside;
             if let Some(breaker) = &self.breaker {
                 uncover(breaker, self.ticket);
             }
@@ -240,9 +258,9 @@ fn abandon(
     breaker: Handle<'_>,
     ticket: Ticket,
     function: Option<&'static FunctionSettings>,
-    in_body: bool,
+    place: Place,
 ) {
-    if in_body {
+    if place == Place::Body {
         uncover(&breaker, ticket);
         breaker.tell_outcome("panic");
         let _ = breaker.finish(ticket, Outcome::Failure);
@@ -347,7 +365,7 @@ impl Drop for Guard<'_> {
     #[inline]
     fn drop(&mut self) {
         if let Some(breaker) = self.breaker.take() {
-            abandon(breaker, self.ticket, self.function, self.in_body);
+            abandon(breaker, self.ticket, self.function, self.place);
         }
     }
 }
