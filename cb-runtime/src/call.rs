@@ -10,9 +10,10 @@ use crate::breaker::{CircuitBreaker, Inner, Ticket};
 use crate::current;
 use crate::error::{CallError, CallNotPermitted, Reason, Why};
 use crate::fault;
-use crate::function::{FallbackOn, FunctionSettings};
+use crate::function::FallbackOn;
 use crate::outcome::Outcome;
 use crate::permit::Handle;
+use crate::site::Site;
 use crate::testing::faults;
 use crate::watch;
 
@@ -28,7 +29,7 @@ pub struct Guard<'a> {
     /// `None` once the call has ended.
     breaker: Option<Handle<'a>>,
     ticket: Ticket,
-    function: Option<&'static FunctionSettings>,
+    site: Option<&'static Site>,
     /// From when the body of a sync call, or a poll of an async one, begins, until it is known that
     /// the body waits. So long the code is [surrounded](Self::is_surrounded).
     place: Place,
@@ -59,7 +60,7 @@ impl<'a> Guard<'a> {
     #[inline]
     pub(crate) fn plainly(
         breaker: &'a Inner,
-        function: Option<&'static FunctionSettings>,
+        site: Option<&'static Site>,
         in_body: bool,
     ) -> Option<Self> {
         if !watch::nobody() {
@@ -68,7 +69,7 @@ impl<'a> Guard<'a> {
         Some(Self {
             ticket: breaker.admit_plainly()?,
             breaker: Some(Handle::Borrowed(breaker)),
-            function,
+            site,
             place: Place::of(in_body),
         })
     }
@@ -76,13 +77,13 @@ impl<'a> Guard<'a> {
     #[inline(never)]
     pub(crate) fn enter(
         breaker: Handle<'a>,
-        function: Option<&'static FunctionSettings>,
+        site: Option<&'static Site>,
         in_body: bool,
     ) -> Result<Self, CallNotPermitted> {
         match breaker.admit() {
             Ok(ticket) => {
                 if fault::any() {
-                    meet_fault(&breaker, ticket, function, in_body)?;
+                    meet_fault(&breaker, ticket, site, in_body)?;
                 }
                 let breaker = breaker.traced(ticket.state());
                 if in_body {
@@ -91,12 +92,12 @@ impl<'a> Guard<'a> {
                 Ok(Self {
                     breaker: Some(breaker),
                     ticket,
-                    function,
+                    site,
                     place: Place::of(in_body),
                 })
             }
             Err(refused) => {
-                if function.is_some_and(|function| function.fallback.is_some()) {
+                if site.is_some_and(|site| site.function.fallback.is_some()) {
                     breaker.count_fallback();
                 }
                 Err(breaker.rejection(refused))
@@ -114,7 +115,7 @@ impl<'a> Guard<'a> {
             }
         }
         let breaker = self.breaker.take()?;
-        end_slowly(breaker, self.ticket, self.function, outcome)
+        end_slowly(breaker, self.ticket, self.site, outcome)
     }
 
     /// The call ended like this, and `value` is what it returned.
@@ -200,28 +201,28 @@ fn uncover(breaker: &Handle<'_>, ticket: Ticket) {
 fn meet_fault(
     breaker: &Inner,
     ticket: Ticket,
-    function: Option<&'static FunctionSettings>,
+    site: Option<&'static Site>,
     sync: bool,
 ) -> Result<(), CallNotPermitted> {
     if !faults::strikes(breaker, sync) {
         return Ok(());
     }
-    if answers(function, FallbackOn::Rejected) {
+    if answers(site, FallbackOn::Rejected) {
         breaker.count_fallback();
     }
-    let _ = end(breaker, ticket, function, Outcome::Failure);
+    let _ = end(breaker, ticket, site, Outcome::Failure);
     Err(breaker.rejection(Why::new(Reason::Fault, None)))
 }
 
-fn answers(function: Option<&'static FunctionSettings>, on: FallbackOn) -> bool {
-    function.is_some_and(|function| function.fallback == Some(on))
+fn answers(site: Option<&'static Site>, on: FallbackOn) -> bool {
+    site.is_some_and(|site| site.function.fallback == Some(on))
 }
 
 #[inline(never)]
 fn end_slowly(
     breaker: Handle<'_>,
     ticket: Ticket,
-    function: Option<&'static FunctionSettings>,
+    site: Option<&'static Site>,
     outcome: Outcome,
 ) -> Option<u64> {
     uncover(&breaker, ticket);
@@ -230,7 +231,7 @@ fn end_slowly(
         Outcome::Failure => "failure",
         Outcome::Ignored => "ignored",
     });
-    let opened = end(&breaker, ticket, function, outcome);
+    let opened = end(&breaker, ticket, site, outcome);
     if let Handle::Borrowed(_) = breaker {
         // The usual case, with nothing to drop.
         std::mem::forget(breaker);
@@ -242,10 +243,10 @@ fn end_slowly(
 fn end(
     breaker: &Inner,
     ticket: Ticket,
-    function: Option<&'static FunctionSettings>,
+    site: Option<&'static Site>,
     outcome: Outcome,
 ) -> Option<u64> {
-    if outcome == Outcome::Failure && answers(function, FallbackOn::Failure) {
+    if outcome == Outcome::Failure && answers(site, FallbackOn::Failure) {
         breaker.count_fallback();
     }
     breaker.finish(ticket, outcome)
@@ -254,19 +255,14 @@ fn end(
 /// Dropped before it ended.
 #[cold]
 #[inline(never)]
-fn abandon(
-    breaker: Handle<'_>,
-    ticket: Ticket,
-    function: Option<&'static FunctionSettings>,
-    place: Place,
-) {
+fn abandon(breaker: Handle<'_>, ticket: Ticket, site: Option<&'static Site>, place: Place) {
     if place == Place::Body {
         uncover(&breaker, ticket);
         breaker.tell_outcome("panic");
         let _ = breaker.finish(ticket, Outcome::Failure);
     } else {
         breaker.tell_outcome("cancelled");
-        let own = function.and_then(|function| function.on_cancel);
+        let own = site.and_then(|site| site.function.on_cancel);
         breaker.cancel(
             ticket,
             own.unwrap_or_else(|| breaker.limits.flags().on_cancel()),
@@ -310,7 +306,8 @@ mod timeout {
 
     impl Guard<'_> {
         fn timeout(&self) -> Duration {
-            let timeout = self.function.and_then(|function| {
+            let timeout = self.site.and_then(|site| {
+                let function = site.function;
                 let probe = function.half_open_timeout;
                 probe
                     .filter(|_| self.ticket.is_probe())
@@ -347,7 +344,7 @@ mod timeout {
                 Some(breaker) => {
                     breaker.count_timeout();
                     breaker.tell_outcome("timeout");
-                    let _ = end(&breaker, self.ticket, self.function, Outcome::Failure);
+                    let _ = end(&breaker, self.ticket, self.site, Outcome::Failure);
                     breaker.name.clone()
                 }
                 // It had ended before.
@@ -365,7 +362,7 @@ impl Drop for Guard<'_> {
     #[inline]
     fn drop(&mut self) {
         if let Some(breaker) = self.breaker.take() {
-            abandon(breaker, self.ticket, self.function, self.place);
+            abandon(breaker, self.ticket, self.site, self.place);
         }
     }
 }
@@ -460,7 +457,10 @@ impl CircuitBreaker {
         judge: impl FnOnce(&Result<T, E>) -> Outcome,
         call: impl Future<Output = Result<T, E>>,
     ) -> Result<T, CallError<E>> {
-        let mut guard = Guard::enter(Handle::Borrowed(&self.inner), None, false)?;
+        let mut guard = match Guard::plainly(&self.inner, None, false) {
+            Some(guard) => guard,
+            None => Guard::enter(Handle::Borrowed(&self.inner), None, false)?,
+        };
         let mut call = pin!(call);
         let result = poll_fn(|cx| guard.poll(call.as_mut(), cx)).await;
         let outcome = judge(&result);

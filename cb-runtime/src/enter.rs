@@ -77,12 +77,12 @@ impl Site {
     #[inline]
     fn plainly(&'static self, sync: bool) -> Option<Guard<'static>> {
         let breaker = self.breaker().get()?;
-        Guard::plainly(&breaker.inner, Some(self.function), sync)
+        Guard::plainly(&breaker.inner, Some(self), sync)
     }
 
     #[inline(never)]
     fn enter_slowly(&'static self, sync: bool) -> Result<Guard<'static>, CallNotPermitted> {
-        Guard::enter(self.handle(), Some(self.function), sync)
+        Guard::enter(self.handle(), Some(self), sync)
     }
 
     /// Permission for a sync call, from the key's breaker.
@@ -94,7 +94,7 @@ impl Site {
         &'static self,
         key: &K,
     ) -> Result<Guard<'static>, CallNotPermitted> {
-        Guard::enter(self.handle_of(&key.text()), Some(self.function), true)
+        Guard::enter(self.handle_of(&key.text()), Some(self), true)
     }
 
     /// Permission for an async call, from the key's breaker.
@@ -106,7 +106,7 @@ impl Site {
         &'static self,
         key: &K,
     ) -> Result<Guard<'static>, CallNotPermitted> {
-        Guard::enter(self.handle_of(&key.text()), Some(self.function), false)
+        Guard::enter(self.handle_of(&key.text()), Some(self), false)
     }
 
     fn handle_of(&'static self, key: &KeyText) -> Handle<'static> {
