@@ -3,6 +3,7 @@
 use proc_macro2::{Delimiter, Group, Span, TokenStream};
 use quote::{quote, quote_spanned};
 
+use crate::private::Private;
 use crate::signature::{Function, Param, Sharing};
 
 /// A closure around the body. With `lends` it borrows what it uses, so that a fallback can have it
@@ -31,6 +32,7 @@ pub(crate) fn future(
     params: &[Param],
     output: &TokenStream,
     lends: bool,
+    p: &Private,
 ) -> TokenStream {
     let mixed = Span::mixed_site();
     let bindings = bindings(params, lends);
@@ -43,8 +45,8 @@ pub(crate) fn future(
     // Never taken: tells the compiler the block's type before it reads the body. The body is a
     // block of its own, since items in it may have the names that the type uses.
     let whole = quote_spanned! {mixed=>
-        if let ::core::option::Option::Some(output) = ::core::option::Option::None::<#output> {
-            return output;
+        if false {
+            return #p::never::<#output>();
         }
         #inside
     };

@@ -1,7 +1,7 @@
 //! One call: permission, the body, the judgement of what it returned, the answer.
 
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream};
-use quote::{ToTokens, quote, quote_spanned};
+use quote::{quote, quote_spanned};
 
 use crate::args::{Arg, Args};
 use crate::classify;
@@ -39,7 +39,7 @@ impl Call<'_> {
         let Some(timeout) = self.timeout() else {
             let run = quote_spanned! {mixed=>
                 #enter
-                let value = #p::run(&mut guard, #body).await;
+                let value = #p::Run { guard: &mut guard, body: #body }.await;
             };
             return self.around(&run, true);
         };
@@ -264,8 +264,27 @@ impl Call<'_> {
             let outcome = Ident::new("outcome", mixed.located_at(self.output_span));
             return quote_spanned!(mixed=> #p::Returned::new(&value).#outcome());
         }
-        let (success, failure) = (quote!(#p::Outcome::Success), quote!(#p::Outcome::Failure));
-        let mut judged_value = success.clone();
+        let errors = first.map(|first| {
+            let ignored = classify::each(ignore, &quote!(#p::Outcome::Ignored));
+            let recorded = classify::each(record, &quote!(#p::Outcome::Failure));
+            let rest = if record.is_empty() {
+                quote_spanned!(mixed=> errors.rest())
+            } else {
+                quote!(#p::Outcome::Success)
+            };
+            // Exists only where there is an error; else the message is about this argument.
+            let method = Ident::new("errors", mixed.located_at(first.ident.span()));
+            quote_spanned! {mixed=> 'judged: {
+                let errors = #p::Returned::new(&value).#method();
+                #ignored
+                #recorded
+                #rest
+            }}
+        });
+        if let Some(errors) = errors.as_ref().filter(|_| !judges_values) {
+            return errors.clone();
+        }
+        let mut judged_value = quote!(#p::Outcome::Success);
         for (predicate, outcome) in predicates.into_iter().rev() {
             let Some(predicate) = predicate else { continue };
             let place = mixed.located_at(first_span(predicate));
@@ -274,39 +293,12 @@ impl Call<'_> {
                 if #p::#holds(returned, #predicate) { #p::Outcome::#outcome } else { #judged_value }
             };
         }
-        let returned = if judges_values {
-            quote_spanned!(mixed=> ::core::result::Result::Ok(returned) => #judged_value,)
-        } else {
-            quote!(::core::result::Result::Ok(_) => #success,)
-        };
-        let error = quote_spanned!(mixed=> error);
-        let ignored = classify::each(ignore, &error, p, &quote!(#p::Outcome::Ignored));
-        let recorded = classify::each(record, &error, p, &failure);
-        let rest = if record.is_empty() {
-            &failure
-        } else {
-            &success
-        };
-        let judged = if first.is_some() {
-            quote_spanned!(mixed=> 'judged: { #ignored #recorded #rest })
-        } else {
-            failure.clone()
-        };
-        let (method, binding) = match first {
-            // Exists only where there is an error; else the message is about this argument.
-            Some(first) => (
-                Ident::new("errors", mixed.located_at(first.ident.span())),
-                error,
-            ),
-            None => (
-                Ident::new("parts", mixed.located_at(self.output_span)),
-                quote!(_).into_token_stream(),
-            ),
-        };
+        let judged_error = errors.unwrap_or_else(|| quote!(#p::Outcome::Failure));
+        let parts = Ident::new("parts", mixed.located_at(self.output_span));
         quote_spanned! {mixed=>
-            match #p::Returned::new(&value).#method() {
-                #returned
-                ::core::result::Result::Err(#binding) => #judged,
+            match #p::Returned::new(&value).#parts() {
+                ::core::result::Result::Ok(returned) => #judged_value,
+                ::core::result::Result::Err(_) => #judged_error,
             }
         }
     }

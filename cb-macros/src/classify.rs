@@ -1,12 +1,11 @@
 //! `ignore` and `record`: what a class of errors is, told by the way it is written.
 
-use proc_macro2::{Delimiter, Span, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::parse::Parser;
 use syn::{Error, ExprClosure, Pat, Path, PathArguments, PathSegment, Result, Token, Type};
 
 use crate::pieces::pieces;
-use crate::private::Private;
 use crate::span::first_span;
 
 pub(crate) enum Class {
@@ -173,25 +172,19 @@ fn parent(path: &Path) -> TokenStream {
     parent.into_token_stream()
 }
 
-/// Statements that leave the block `'judged` with `outcome` if one of `classes` holds for `error`.
-pub(crate) fn each(
-    classes: &[Class],
-    error: &TokenStream,
-    p: &Private,
-    outcome: &TokenStream,
-) -> TokenStream {
+/// Statements that leave the block `'judged` with `outcome` if one of `classes` holds for `errors`.
+pub(crate) fn each(classes: &[Class], outcome: &TokenStream) -> TokenStream {
     let mixed = Span::mixed_site();
     let tests = classes.iter().map(|class| match class {
         Class::Type(of) => {
-            let found = quote_spanned!(located(of)=> found);
-            let found = quote!(#p::Find::<#of, _>::new(#error).#found());
-            quote_spanned!(mixed=> if #found { break 'judged #outcome; })
+            let found = Ident::new("found", located(of));
+            quote_spanned!(mixed=> if errors.seek::<#of>().#found() { break 'judged #outcome; })
         }
         Class::Pattern { of, pattern } => {
-            let found = quote_spanned!(located(of)=> all);
+            let found = Ident::new("all", located(of));
             // A loop: a closure in every function costs the compiler more.
             quote_spanned! {mixed=>
-                let mut all = #p::Find::<#of, _>::new(#error).#found();
+                let mut all = errors.seek::<#of>().#found();
                 loop {
                     match all.next() {
                         ::core::option::Option::None => break,
@@ -203,8 +196,8 @@ pub(crate) fn each(
             }
         }
         Class::Predicate(function) => {
-            let holds = quote_spanned!(located(function)=> holds);
-            let holds = quote!(#p::#holds(#error, #function));
+            let place = located(function);
+            let holds = quote_spanned!(place=> errors.holds(#function));
             quote_spanned!(mixed=> if #holds { break 'judged #outcome; })
         }
     });

@@ -152,7 +152,7 @@ fn guarded(
         // Here the parameters are still there when permission is asked.
         Some(made) if made.is_block() && (has_fallback || args.get("key").is_some()) => {
             let user = made.tail.work.block();
-            let body = body::future(&user, braces, &params, &output, lends);
+            let body = body::future(&user, braces, &params, &output, lends, p);
             let call = call.asynchronous(&body);
             // Behind a call: a bare `async` block would be taken for one that the user could have
             // written as an `async fn`.
@@ -167,7 +167,7 @@ fn guarded(
             quote!(#keep #future)
         }
         None if function.is_async() => {
-            let body = body::future(&function.body, braces, &params, &output, lends);
+            let body = body::future(&function.body, braces, &params, &output, lends, p);
             let call = call.asynchronous(&body);
             quote!(#enters #keep #call)
         }

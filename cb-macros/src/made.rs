@@ -22,7 +22,7 @@ pub(crate) fn body(
 ) -> TokenStream {
     let before = &made.tail.before;
     let future = match &made.tail.work {
-        Work::Block(group) => body::future(&group.stream(), group.span(), &[], output, false),
+        Work::Block(group) => body::future(&group.stream(), group.span(), &[], output, false, p),
         Work::Pinned(inside) => inside.clone(),
         Work::Whole => {
             let returned = match &function.signature.output {

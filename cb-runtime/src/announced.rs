@@ -43,12 +43,14 @@ pub(crate) fn announced(name: &str) -> Vec<&'static Site> {
     sites
 }
 
-/// The names of all breakers that announced functions have.
+/// The names of all breakers that announced functions have, each once.
 pub(crate) fn announced_names() -> impl Iterator<Item = &'static str> {
-    let mut names: Vec<_> = HEADS.iter().flat_map(chain).map(|site| site.name).collect();
-    names.sort_unstable();
-    names.dedup();
-    names.into_iter()
+    HEADS.iter().flat_map(|head| {
+        chain(head).filter_map(move |site| {
+            let first = chain(head).find(|other| other.name == site.name)?;
+            ptr::eq(first, site).then_some(site.name)
+        })
+    })
 }
 
 /// Has the loader put a function's static on the list: it calls what it finds in this section of a

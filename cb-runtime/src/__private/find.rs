@@ -9,8 +9,39 @@ use std::io;
 use std::marker::PhantomData;
 use std::ops::Deref;
 
+use crate::outcome::Outcome;
+
 /// A chain of sources longer than this is taken to be endless.
 const LONGEST_CHAIN: usize = 32;
+
+/// The error that was returned, if one was.
+pub struct Errors<'a, E>(Option<&'a E>);
+
+impl<'a, E> Errors<'a, E> {
+    /// This one.
+    pub const fn of(error: Option<&'a E>) -> Self {
+        Self(error)
+    }
+
+    /// Looks for an `X` in it.
+    pub fn seek<X>(&self) -> Find<'a, X, E> {
+        Find(Both(Behind(Along(Never(self.0, PhantomData)))))
+    }
+
+    /// Asks a predicate. A closure's parameter gets its type from here.
+    pub fn holds(&self, predicate: impl FnOnce(&E) -> bool) -> bool {
+        self.0.is_some_and(predicate)
+    }
+
+    /// What the call is if nothing else is said.
+    pub fn rest(&self) -> Outcome {
+        if self.0.is_some() {
+            Outcome::Failure
+        } else {
+            Outcome::Success
+        }
+    }
+}
 
 /// Looks for an `X` in an `E`.
 pub struct Find<'a, X, E>(Both<'a, X, E>);
@@ -21,14 +52,7 @@ pub struct Behind<'a, X, E>(Along<'a, X, E>);
 /// `E` does not dereference to an error.
 pub struct Along<'a, X, E>(Never<'a, X, E>);
 /// `E` is no error.
-pub struct Never<'a, X, E>(&'a E, PhantomData<fn() -> X>);
-
-impl<'a, X, E> Find<'a, X, E> {
-    /// In this error.
-    pub const fn new(error: &'a E) -> Self {
-        Self(Both(Behind(Along(Never(error, PhantomData)))))
-    }
-}
+pub struct Never<'a, X, E>(Option<&'a E>, PhantomData<fn() -> X>);
 
 impl<'a, X, E> Deref for Find<'a, X, E> {
     type Target = Both<'a, X, E>;
@@ -61,12 +85,12 @@ impl<'a, X, E> Deref for Along<'a, X, E> {
 impl<'a, X> Find<'a, X, X> {
     /// It is one.
     pub fn found(&self) -> bool {
-        true
+        self.all().next().is_some()
     }
 
     /// That one.
     pub fn all(&self) -> One<'a, X> {
-        One(Some(self.0.0.0.0.0))
+        One(self.0.0.0.0.0)
     }
 }
 
@@ -109,10 +133,9 @@ impl<'a, X: Error + 'static, E: Error + Deref<Target: AsError> + 'static> Both<'
     /// All of them, likewise. Some may come twice.
     pub fn all(&self) -> Chain<'a, X> {
         let error = self.0.0.0.0;
-        Chain {
-            then: Some(error),
-            ..Chain::from((**error).as_error())
-        }
+        let mut chain = Chain::from(error.map(|error| (**error).as_error()));
+        chain.then = error.map(|error| error as _);
+        chain
     }
 }
 
@@ -124,7 +147,7 @@ impl<'a, X: Error + 'static, E: Deref<Target: AsError>> Behind<'a, X, E> {
 
     /// All of them, likewise.
     pub fn all(&self) -> Chain<'a, X> {
-        Chain::from(self.0.0.0.as_error())
+        Chain::from(self.0.0.0.map(|error| error.as_error()))
     }
 }
 
@@ -136,7 +159,7 @@ impl<'a, X: Error + 'static, E: Error + 'static> Along<'a, X, E> {
 
     /// All of them, likewise.
     pub fn all(&self) -> Chain<'a, X> {
-        Chain::from(self.0.0)
+        Chain::from(self.0.0.map(|error| error as _))
     }
 }
 
@@ -194,9 +217,9 @@ pub struct Chain<'a, X> {
 }
 
 impl<'a, X: Error + 'static> Chain<'a, X> {
-    fn from(start: &'a (dyn Error + 'static)) -> Self {
+    fn from(start: Option<&'a (dyn Error + 'static)>) -> Self {
         Self {
-            rest: Some(start),
+            rest: start,
             then: None,
             left: LONGEST_CHAIN,
             of: PhantomData,

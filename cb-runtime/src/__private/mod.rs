@@ -25,10 +25,10 @@ pub use constant::{Constant, require, timer};
 pub use fallback::{
     AsyncFallback, AsyncMethodFallback, Fallback, MethodFallback, call_once, keep, keep_early,
 };
-pub use find::{Find, ask, holds};
+pub use find::{Errors, ask, holds};
 pub use guarded::{Ended, Guarded, Never, Step, Unlimited, guarded, key_of};
 pub use reply::{PlainReply, Reply};
 pub use returned::Returned;
-pub use run::{Attempt, attempt, run, run_timed};
+pub use run::{Attempt, Run, attempt, never, run_timed};
 #[cfg(not(feature = "tokio"))]
 pub use untimed::Sleep;

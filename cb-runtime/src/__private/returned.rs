@@ -7,6 +7,7 @@ use std::convert::Infallible;
 use std::future::IntoFuture;
 use std::ops::Deref;
 
+use super::find::Errors;
 use crate::outcome::Outcome;
 
 /// A reference to what the body returned.
@@ -61,9 +62,9 @@ impl<'a, T, E> PerhapsResult<'a, Result<T, E>> {
         self.0.0.0.as_ref()
     }
 
-    /// Likewise, for `ignore` and `record`.
-    pub fn errors(&self) -> Result<&'a T, &'a E> {
-        self.parts()
+    /// The error, for `ignore` and `record`.
+    pub fn errors(&self) -> Errors<'a, E> {
+        Errors::of(self.parts().err())
     }
 }
 
@@ -93,7 +94,7 @@ impl<'a, T: IntoFuture, E> Returned<'a, Result<T, E>> {
     }
 
     /// Refused.
-    pub fn errors(&self) -> Result<&'a T, &'a E>
+    pub fn errors(&self) -> Errors<'a, E>
     where
         T: Finished,
     {
@@ -119,11 +120,11 @@ impl<'a, R: IntoFuture> PerhapsFuture<'a, R> {
     }
 
     /// Refused.
-    pub fn errors(&self) -> Result<&'a R, &'a Infallible>
+    pub fn errors(&self) -> Errors<'a, Infallible>
     where
         R: Finished,
     {
-        Ok(self.0.0)
+        Errors::of(None)
     }
 }
 
@@ -147,10 +148,10 @@ impl<'a, R> Plain<'a, R> {
     }
 
     /// Refused.
-    pub fn errors(&self) -> Result<&'a R, &'a Infallible>
+    pub fn errors(&self) -> Errors<'a, Infallible>
     where
         R: HasErrors,
     {
-        Ok(self.0)
+        Errors::of(None)
     }
 }

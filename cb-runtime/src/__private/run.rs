@@ -10,12 +10,18 @@ use pin_project_lite::pin_project;
 use super::Sleep;
 use crate::call::Guard;
 
+/// In what never runs: tells the compiler a type.
+pub fn never<R>() -> R {
+    unreachable!("it is only named")
+}
+
 pin_project! {
-    /// A body under a guard.
+    /// A body under a guard. Made by expansions as it stands, and polled as [`Guard::poll`] does:
+    /// another function in between would be compiled for every guarded one.
     pub struct Run<'a, F> {
-        guard: &'a mut Guard<'static>,
+        pub guard: &'a mut Guard<'static>,
         #[pin]
-        body: F,
+        pub body: F,
     }
 }
 
@@ -83,17 +89,17 @@ impl<F: Future> Future for Timed<'_, F> {
     }
 }
 
-/// Polls `body` under `guard`.
-pub fn run<'a, F: Future>(guard: &'a mut Guard<'static>, body: F) -> Run<'a, F> {
-    Run { guard, body }
-}
-
 impl<F: Future> Future for Run<'_, F> {
     type Output = F::Output;
 
     #[inline]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
         let this = self.project();
-        this.guard.poll(this.body, cx)
+        if this.guard.holds(cx) {
+            return Poll::Pending;
+        }
+        let polled = this.body.poll(cx);
+        this.guard.polled(polled.is_ready());
+        polled
     }
 }
