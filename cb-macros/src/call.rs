@@ -48,10 +48,9 @@ impl Call<'_> {
             "timed_out",
             "timed_out_because",
         );
-        let p_here = p.at(timeout.value.span());
-        let feature = Ident::new("timer", mixed.located_at(timeout.value.span()));
+        let feature = self.needs_timer(timeout);
         let run = quote_spanned! {mixed=>
-            const _: () = #p_here::#feature();
+            #feature
             #enter
             // With the statement the body is dropped, before the guard records the timeout.
             let ended = #p::run_timed(&mut guard, #body).await;
@@ -87,6 +86,14 @@ impl Call<'_> {
                 ::core::option::Option::None => value,
             }
         }
+    }
+
+    /// Has the compiler see that there is a timer; reported at the argument.
+    pub(crate) fn needs_timer(&self, timeout: &Arg) -> TokenStream {
+        let place = timeout.value.span();
+        let p = self.p.at(place);
+        let timer = quote_spanned!(Span::mixed_site().located_at(place)=> timer());
+        quote!(const _: () = #p::#timer;)
     }
 
     /// The argument that gives some of the calls a timeout.

@@ -55,15 +55,11 @@ impl Call<'_> {
                 None,
                 quote_spanned!(mixed=> match timeout {}),
             ),
-            Some(timeout) => {
-                let p_here = p.at(timeout.value.span());
-                let timer = Ident::new("timer", mixed.located_at(timeout.value.span()));
-                (
-                    quote!(::core::option::Option::None::<#p::Sleep>),
-                    Some(quote!(const _: () = #p_here::#timer();)),
-                    self.otherwise(&late, "timed_out", "timed_out_because"),
-                )
-            }
+            Some(timeout) => (
+                quote!(::core::option::Option::None::<#p::Sleep>),
+                Some(self.needs_timer(timeout)),
+                self.otherwise(&late, "timed_out", "timed_out_because"),
+            ),
         };
         let answer = match &self.fallback {
             Some(_) => quote!(_),
