@@ -28,6 +28,7 @@ mod judging;
 mod limits;
 mod live;
 mod marks;
+mod past;
 mod permission;
 mod probes;
 mod ramp;
