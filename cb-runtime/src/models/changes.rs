@@ -34,6 +34,25 @@ fn no_outcome_is_lost_or_doubled_by_another_window() {
     });
 }
 
+/// An outcome that was moved before it was written takes the place of none that came after the change.
+#[test]
+fn an_outcome_that_was_moved_is_not_replaced() {
+    explore(|| {
+        let breaker = breaker(&two().window(Window::Calls(3)), &TestClock::new());
+        call(&breaker, true);
+        let other = breaker.clone();
+        both(
+            move || {
+                other.inner.reconfigure(of_calls(4));
+                call(&other, true);
+            },
+            || call(&breaker, false),
+        );
+        let now = breaker.snapshot();
+        assert_eq!((now.calls, now.failed, now.late), (3, 1, 0));
+    });
+}
+
 #[test]
 fn a_calm_window_that_grows_is_filled() {
     explore(|| {

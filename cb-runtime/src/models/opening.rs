@@ -37,6 +37,24 @@ fn a_success_and_a_failure_that_complete_a_verdict_open() {
     });
 }
 
+/// The same where the success may begin the ring, and so claims its place as failures do.
+#[test]
+fn a_success_that_begins_the_ring_and_failures_open() {
+    explore(|| {
+        let config = two()
+            .window(Window::Calls(3))
+            .min_calls(3)
+            .failure_rate(60.0);
+        let breaker = breaker(&config, &TestClock::new());
+        let other = breaker.clone();
+        both(
+            move || call(&other, true),
+            || (0..2).for_each(|_| call(&breaker, false)),
+        );
+        assert_eq!(breaker.state(), State::Open);
+    });
+}
+
 /// A success that belongs to a stay which ends meanwhile must not reach the next one.
 #[test]
 fn outcomes_stay_in_their_stay() {

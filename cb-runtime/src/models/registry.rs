@@ -12,7 +12,7 @@ use crate::sync::modelled::explore;
 #[test]
 fn a_name_is_made_once() {
     explore(|| {
-        let registry = Registry::with_clock(&TestClock::new());
+        let registry = Registry::with_clock(TestClock::new());
         let other = registry.clone();
         let made = thread::spawn(move || other.get_or_create("model"));
         let here = registry.get_or_create("model");

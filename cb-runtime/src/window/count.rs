@@ -3,7 +3,7 @@
 //! | word | bits 23–63 | bits 0–22 |
 //! |---|---|---|
 //! | `cursor` | stay | 22: frozen; 0–21: outcomes recorded, folded once the ring is full |
-//! | `slots[i]` | stay | 0–19: five marks, each failed, slow, cancelled, odd lap |
+//! | `slots[i]` | stay | 0–19: five marks, each failed, slow, cancelled, odd lap; 20–22: bad marks written |
 //! | `failed`, `slow` | stay | 0–21: how many marks of the ring have that bit |
 //!
 //! An outcome claims a position by moving the cursor, exchanges the mark at that position, and adds
@@ -13,7 +13,11 @@
 //!
 //! A thread that was held up after its claim until the whole ring has been claimed again finds that
 //! its outcome has left the window, and does not write it. The fold leaves it room to tell: for a
-//! large ring two laps, for a small one millions of outcomes.
+//! large ring two laps, for a small one millions of outcomes. If it is held up just before it writes,
+//! whoever claimed the position after it has either changed the slot, and the exchange fails, or has
+//! found a success where it would have put one. Then a bad mark is there that nobody else will look
+//! at in time, and its writer, who looks at the cursor again, takes it back. That the slot changes
+//! with each bad mark is what its highest bits are for.
 //!
 //! A position that was claimed and not yet written still has the mark of the lap before, although
 //! younger ones may have left the ring already. The lap tells: a bad mark of another lap than its
@@ -30,6 +34,7 @@ use super::Recorded;
 
 mod moving;
 mod recount;
+mod withdrawal;
 
 const TAG_SHIFT: u32 = 23;
 const TAG_BITS: u32 = 64 - TAG_SHIFT;
@@ -44,6 +49,11 @@ const MARKS_PER_SLOT: u32 = 5;
 const BITS_PER_MARK: u32 = 4;
 /// The lowest bit of each of five marks.
 const FIRST_BITS: u64 = 0x1_1111;
+/// Of a slot: all but the stay.
+const IN_SLOT: u64 = (1 << TAG_SHIFT) - 1;
+/// Of a slot: one bad mark more has been written, of eight that are told apart.
+const ONE_WRITTEN: u64 = 1 << 20;
+const WRITTEN: u64 = IN_SLOT & !(ONE_WRITTEN - 1);
 /// Of a mark: written in an odd lap.
 const ODD_LAP: u64 = 0b1000;
 
@@ -69,6 +79,8 @@ pub(crate) struct CountWindow {
     fold: u32,
     /// To divide by the size: 2^42 / size, rounded up.
     reciprocal: u64,
+    /// With a stay: how many marks the ring began with, see [`refill`](Self::refill).
+    moved: AtomicU64,
     /// A [`Ring`]: what calls write, apart from what they only read.
     words: Box<[AtomicU64]>,
 }
@@ -88,6 +100,7 @@ impl CountWindow {
             size,
             fold: 0,
             reciprocal: (1 << RECIPROCAL_SHIFT) / u64::from(size) + 1,
+            moved: AtomicU64::new(0),
             words: (0..3 + size.div_ceil(MARKS_PER_SLOT))
                 .map(|_| AtomicU64::new(0))
                 .collect(),
@@ -155,8 +168,9 @@ impl CountWindow {
         };
         let (slot, shift, _) = self.place(seen);
         let marks = ring.slots.get(slot).map_or(0, |slot| {
-            // Relaxed: what is there already needs no exchange, whenever it was written.
-            slot.load(Ordering::Relaxed)
+            // SeqCst pairs with the load in `put`: who puts a bad mark there after this finds that it
+            // has left.
+            slot.load(Ordering::SeqCst)
         });
         let already = tag_of(marks) == tag && Mark::from_bits(marks >> shift) == Mark::SUCCESS;
         // Masked to 22 bits.
@@ -197,14 +211,24 @@ impl CountWindow {
     }
 
     /// Puts the mark in its place and counts what has changed; `false` if the stay is over.
+    /// Writes the mark and counts the difference; `false` if the stay is over.
     #[inline(never)]
     fn put(&self, tag: u64, claimed: u32, mark: Mark) -> bool {
-        let Some(old) = self.exchange(tag, claimed, mark) else {
-            return false;
+        let (old, written) = match self.exchange(tag, claimed, mark) {
+            Exchanged::Replaced { old, written } => (old, written),
+            Exchanged::HasLeft => return true,
+            Exchanged::StayIsOver => return false,
         };
         let ring = self.ring();
         add(ring.failed, tag, mark.failed(), old.failed());
         add(ring.slow, tag, mark.slow(), old.slow());
+        if mark != Mark::SUCCESS {
+            // SeqCst: see `claim`. Who left a success there, and is not seen here, has seen the mark.
+            let cursor = ring.cursor.load(Ordering::SeqCst);
+            if self.has_left(claimed, cursor) {
+                self.withdraw(tag, claimed, mark, written);
+            }
+        }
         true
     }
 
@@ -263,15 +287,19 @@ impl CountWindow {
         (position * self.reciprocal) >> RECIPROCAL_SHIFT
     }
 
-    /// Whether the whole ring was claimed again since `claimed` was.
-    fn has_left(&self, claimed: u32, cursor: u64) -> bool {
+    /// How many positions were claimed since `claimed` was, that included.
+    fn since(&self, claimed: u32, cursor: u64) -> u64 {
         let (claimed, seen) = (u64::from(claimed), cursor & LOW);
-        let since = if seen >= claimed {
+        if seen >= claimed {
             seen - claimed
         } else {
             seen + self.span() - claimed
-        };
-        since > u64::from(self.size)
+        }
+    }
+
+    /// Whether the whole ring was claimed again since `claimed` was.
+    fn has_left(&self, claimed: u32, cursor: u64) -> bool {
+        self.since(claimed, cursor) > u64::from(self.size)
     }
 
     /// Takes the next position in the ring, and returns how many were taken before in this stay,
@@ -280,6 +308,8 @@ impl CountWindow {
     /// SeqCst, with the update in `add` and the loads in `is_clean` and `estimate`: of a success
     /// that completes the minimum and a failure that completes the rate, each first writes its own
     /// word and then reads the other's; in a single total order at least one of the two sees both.
+    /// Likewise, with the slots: who claims the same position in the next lap sees the mark, or is
+    /// seen by who puts it there.
     #[inline]
     fn claim(&self, tag: u64) -> Result<u32, Recorded> {
         let ring = self.ring();
@@ -310,44 +340,41 @@ impl CountWindow {
         }
     }
 
-    /// Puts the mark in its place and returns the one it replaces; `None` if the stay is over.
+    /// Puts the mark in its place.
     #[inline(always)]
-    fn exchange(&self, tag: u64, claimed: u32, mark: Mark) -> Option<Mark> {
-        let (slot, shift, lap_number) = self.place(u64::from(claimed));
-        let slot = self.ring().slots.get(slot)?;
-        let lap = if mark != Mark::SUCCESS && lap_number % 2 == 1 {
-            ODD_LAP
-        } else {
-            0
+    fn exchange(&self, tag: u64, claimed: u32, mark: Mark) -> Exchanged {
+        let (slot, shift, lap) = self.place(u64::from(claimed));
+        let Some(slot) = self.ring().slots.get(slot) else {
+            return Exchanged::StayIsOver;
         };
         // Acquire, here and where the exchange fails, pairs with the release of the exchange: who sees a
-        // mark sees the claim that it was written for.
-        let mut word = slot.load(Ordering::Acquire);
+        // mark sees the claim that it was written for. SeqCst here: as in `record_success`.
+        let mut word = slot.load(Ordering::SeqCst);
         loop {
             let marks = if tag_of(word) == tag {
-                word & LOW
+                word & IN_SLOT
             } else if later(tag, tag_of(word)) {
                 0
             } else {
-                return None;
+                return Exchanged::StayIsOver;
             };
             let old = Mark::from_bits(marks >> shift);
-            let new = tag << TAG_SHIFT | marks & !(0b1111 << shift) | (mark.bits() | lap) << shift;
+            let new = tag << TAG_SHIFT | with_mark(marks, shift, lap, mark);
             if new == word {
-                return Some(old);
+                return Exchanged::Replaced { old, written: new };
             }
             // Relaxed, after the slot: it is as new as the marks that were seen, and a later claim than
             // the one seen here writes the slot after this, so that the exchange below fails.
             let cursor = self.cursor().load(Ordering::Relaxed);
             if tag_of(cursor) != tag {
-                return None;
+                return Exchanged::StayIsOver;
             }
             if self.has_left(claimed, cursor) {
-                // As if it had been written and replaced since.
-                return Some(mark);
+                return Exchanged::HasLeft;
             }
-            match slot.compare_exchange_weak(word, new, Ordering::Release, Ordering::Acquire) {
-                Ok(_) => return Some(old),
+            // SeqCst: see `put`.
+            match slot.compare_exchange_weak(word, new, Ordering::SeqCst, Ordering::Acquire) {
+                Ok(_) => return Exchanged::Replaced { old, written: new },
                 Err(now) => word = now,
             }
         }
@@ -391,6 +418,30 @@ impl CountWindow {
                 (tag_of(cursor) == tag).then_some(cursor & !FROZEN)
             });
     }
+}
+
+/// What became of a mark.
+enum Exchanged {
+    Replaced {
+        old: Mark,
+        /// The slot's word with it.
+        written: u64,
+    },
+    /// It was not written, as if it had been and were replaced since.
+    HasLeft,
+    StayIsOver,
+}
+
+/// A slot's marks, without the stay, after one of them was written.
+fn with_mark(marks: u64, shift: u32, lap: u64, mark: Mark) -> u64 {
+    let others = marks & !(0b1111 << shift);
+    if mark == Mark::SUCCESS {
+        return others;
+    }
+    let lap = if lap % 2 == 1 { ODD_LAP } else { 0 };
+    // Although it may be the same that is there: who has seen that one must not replace this one.
+    let counted = others.wrapping_add(ONE_WRITTEN) & IN_SLOT;
+    counted | (mark.bits() | lap) << shift
 }
 
 /// Adds the difference between a mark's bit and that of the mark it replaced.

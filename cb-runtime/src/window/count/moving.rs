@@ -4,7 +4,8 @@ use crate::outcome::Mark;
 use crate::sync::Ordering;
 
 use super::{
-    BITS_PER_MARK, CountWindow, LOW, MARKS_PER_SLOT, ODD_LAP, TAG_SHIFT, add, tag, tag_of,
+    BITS_PER_MARK, CountWindow, IN_SLOT, LOW, MARKS_PER_SLOT, ODD_LAP, TAG_SHIFT, add, tag, tag_of,
+    with_mark,
 };
 
 impl CountWindow {
@@ -60,27 +61,33 @@ impl CountWindow {
         self.ring()
             .slow
             .store(tag << TAG_SHIFT | slow, Ordering::Relaxed);
-        self.cursor()
-            .store(tag << TAG_SHIFT | newest.len() as u64, Ordering::Relaxed);
+        let begun = tag << TAG_SHIFT | newest.len() as u64;
+        self.moved.store(begun, Ordering::Relaxed);
+        self.cursor().store(begun, Ordering::Relaxed);
     }
 
-    /// Puts a mark in the place of the newest success of a frozen ring, if there is one left.
+    /// Puts a mark in the place of the newest success that this frozen ring began with, if one is left.
+    /// One that was recorded since may belong to a call that has not written its mark yet.
     pub(crate) fn amend(&self, stay: u64, mark: Mark) {
         let tag = tag(stay);
         // Relaxed: this thread has frozen it.
         let cursor = self.cursor().load(Ordering::Relaxed);
         let seen = cursor & LOW;
-        for back in 1..=u64::from(self.total(cursor, tag)) {
-            let claimed = seen - back;
+        // Relaxed: who was displaced has seen the version that it was stored for.
+        let moved = match self.moved.load(Ordering::Relaxed) {
+            moved if tag_of(moved) == tag => moved & LOW,
+            _ => 0,
+        };
+        for claimed in (seen - u64::from(self.total(cursor, tag))..moved).rev() {
             let (slot, shift, lap) = self.place(claimed);
             let Some(slot) = self.ring().slots.get(slot) else {
                 continue;
             };
-            let bits = (mark.bits() | if lap % 2 == 1 { ODD_LAP } else { 0 }) << shift;
             // Relaxed: the ring is frozen, and this exchanges what is there.
             let taken = slot.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |word| {
                 let free = tag_of(word) == tag && read_mark(word, tag, shift, lap) == Mark::SUCCESS;
-                free.then_some(word & !(0b1111 << shift) | bits)
+                let marks = with_mark(word & IN_SLOT, shift, lap, mark);
+                free.then_some(tag << TAG_SHIFT | marks)
             });
             if let Ok(before) = taken {
                 let before = Mark::from_bits((before & LOW) >> shift);

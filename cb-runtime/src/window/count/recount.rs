@@ -37,7 +37,7 @@ impl CountWindow {
 
     pub(crate) fn counts(&self, stay: u64) -> Counts {
         // Two equal passes are one moment's picture: in a frozen ring each position is written at
-        // most once more, by who claimed it before. Unfrozen, a busy ring may never hold still,
+        // most twice more, by who claimed it before. Unfrozen, a busy ring may never hold still,
         // and then the last pass is as good an answer as any.
         const PASSES: u32 = 16;
         let tag = tag(stay);
