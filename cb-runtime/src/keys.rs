@@ -11,7 +11,7 @@ use crate::clock::{Nanos, nanos};
 use crate::config::Window;
 use crate::layers::Layers;
 use crate::name::Name;
-use crate::slot::Slot;
+use crate::slot::{SharedSlot, Slot};
 use crate::sync::{AtomicU64, Ordering, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 /// The key of the breaker for keys that found no room.
@@ -28,8 +28,8 @@ pub(crate) struct Keys {
     layers: RwLock<Arc<Layers>>,
     surroundings: Surroundings,
     max: usize,
-    slots: RwLock<HashMap<Box<str>, Arc<Slot>>>,
-    rest: OnceCell<Arc<Slot>>,
+    slots: RwLock<HashMap<Box<str>, SharedSlot>>,
+    rest: OnceCell<SharedSlot>,
     /// After a search that found nothing to drop: when to search again.
     full_until: AtomicU64,
     dropped: AtomicU64,
@@ -105,7 +105,7 @@ impl Keys {
     }
 
     /// The breaker of this key, for a call.
-    pub(crate) fn for_call(&self, key: &str) -> Arc<Slot> {
+    pub(crate) fn for_call(&self, key: &str) -> SharedSlot {
         let now = self.surroundings.clock.now();
         // Cloned under the lock, so that `make_room` sees that it is in use.
         let found = read(&self.slots).get(key).cloned();
@@ -158,7 +158,7 @@ impl Keys {
     }
 
     #[cold]
-    fn make(&self, key: &str, now: Nanos) -> Arc<Slot> {
+    fn make(&self, key: &str, now: Nanos) -> SharedSlot {
         if key == REST {
             return self.rest(now);
         }
@@ -170,10 +170,10 @@ impl Keys {
                 self.make_room(&mut slots, now)
             };
             if let Some(slot) = slots.get(key) {
-                (Some(Arc::clone(slot)), dropped)
+                (Some(SharedSlot::clone(slot)), dropped)
             } else if slots.len() < self.max {
-                let slot = Arc::new(Slot::new(self.breaker(key), now));
-                slots.insert(key.into(), Arc::clone(&slot));
+                let slot = SharedSlot::new(Slot::new(self.breaker(key), now));
+                slots.insert(key.into(), SharedSlot::clone(&slot));
                 (Some(slot), dropped)
             } else {
                 (None, dropped)
@@ -187,13 +187,13 @@ impl Keys {
         })
     }
 
-    fn rest(&self, now: Nanos) -> Arc<Slot> {
+    fn rest(&self, now: Nanos) -> SharedSlot {
         // Not beside a change of the layers, which would miss it.
         let _slots = self.rest.get().is_none().then(|| write(&self.slots));
         let rest = self
             .rest
-            .get_or_init(|| Arc::new(Slot::new(self.breaker(REST), now)));
-        Arc::clone(rest)
+            .get_or_init(|| SharedSlot::new(Slot::new(self.breaker(REST), now)));
+        SharedSlot::clone(rest)
     }
 
     fn breaker(&self, key: &str) -> CircuitBreaker {
@@ -203,20 +203,24 @@ impl Keys {
 
     /// Takes out the longest idle of those that can go. The caller has the lock, so nobody begins
     /// a call with any of them.
-    fn make_room(&self, slots: &mut HashMap<Box<str>, Arc<Slot>>, now: Nanos) -> Vec<Arc<Slot>> {
+    fn make_room(&self, slots: &mut HashMap<Box<str>, SharedSlot>, now: Nanos) -> Vec<SharedSlot> {
         // Relaxed: written and read under the lock.
         if now < self.full_until.load(Ordering::Relaxed) {
             return Vec::new();
         }
         let window = self.idle();
         let mut idle: Vec<_> = slots
-            .iter()
-            .filter(|(_, slot)| {
-                now.saturating_sub(slot.last_call()) >= window
-                    && Arc::strong_count(slot) == 1
-                    && slot.is_dispensable()
+            .iter_mut()
+            .filter_map(|(key, slot)| {
+                let last = slot.last_call();
+                if now.saturating_sub(last) < window {
+                    return None;
+                }
+                // `get_mut` rather than a look at the count, which is relaxed: who finds that a call has
+                // let go of the slot sees what it has done to the breaker.
+                let unused = SharedSlot::get_mut(slot)?;
+                unused.is_dispensable().then(|| (last, key.clone()))
             })
-            .map(|(key, slot)| (slot.last_call(), key.clone()))
             .collect();
         if idle.is_empty() {
             let again = now.saturating_add(window / 16);
@@ -292,6 +296,8 @@ impl fmt::Write for KeyText {
     }
 }
 
+#[cfg(all(test, cb_loom))]
+mod models;
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -22,10 +22,10 @@ mod registry;
 mod running;
 mod tally;
 
-const WAIT: Duration = Duration::from_secs(10);
+pub(crate) const WAIT: Duration = Duration::from_secs(10);
 
 /// The last two calls; opens when both have failed.
-fn two() -> Config {
+pub(crate) fn two() -> Config {
     Config::new()
         .window(Window::Calls(2))
         .min_calls(2)

@@ -6,14 +6,14 @@ use std::sync::Arc;
 use crate::breaker::{CircuitBreaker, Inner, Ticket};
 use crate::error::CallNotPermitted;
 use crate::outcome::Outcome;
-use crate::slot::Slot;
+use crate::slot::SharedSlot;
 
 /// A breaker, borrowed or shared.
 #[derive(Clone)]
 pub(crate) enum Handle<'a> {
     Borrowed(&'a Inner),
     Shared(Arc<Inner>),
-    OfKey(Arc<Slot>),
+    OfKey(SharedSlot),
     #[cfg(feature = "tracing")]
     Traced(Arc<crate::tracing::Traced<'a>>),
 }

@@ -3,10 +3,13 @@
 use crate::breaker::CircuitBreaker;
 use crate::clock::Nanos;
 use crate::state::State;
-use crate::sync::{AtomicU64, Ordering};
+use crate::sync::{Arc, AtomicU64, Ordering};
 
 /// Whoever makes a call holds the slot itself, so that its reference count tells whether calls are
 /// in flight. Handles that a user holds are to the breaker, and do not keep it here.
+pub(crate) type SharedSlot = Arc<Slot>;
+
+/// See [`SharedSlot`].
 pub(crate) struct Slot {
     pub(crate) breaker: CircuitBreaker,
     last_call: AtomicU64,

@@ -155,7 +155,7 @@ impl Registry {
             .for_each(|conflict| self.report(conflict));
     }
 
-    pub(super) fn surroundings(&self) -> Surroundings {
+    pub(crate) fn surroundings(&self) -> Surroundings {
         Surroundings {
             clock: self.shared.clock.clone(),
             hub: Arc::clone(&self.shared.hub),
