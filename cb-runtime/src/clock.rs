@@ -2,10 +2,13 @@
 
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::Context;
 use std::time::Duration;
 
+use crate::sync::{AtomicU64, Ordering};
+
+#[cfg(all(test, cb_loom))]
+mod models;
 #[cfg(feature = "tokio")]
 mod sleep;
 mod sleepers;
@@ -208,12 +211,12 @@ impl TestClock {
 
     /// Moves the clock forward and wakes whoever slept until then. Saturates at 584 years.
     pub fn advance(&self, by: Duration) {
-        // AcqRel pairs with the load in `now`: who sees the new time also sees what the advancing
+        // Release pairs with the load in `now`: who sees the new time also sees what the advancing
         // thread did before it moved the clock. The closure always answers `Some`.
         let _ = self
             .shared
             .now
-            .fetch_update(Ordering::AcqRel, Ordering::Acquire, |now| {
+            .fetch_update(Ordering::Release, Ordering::Relaxed, |now| {
                 Some(now.saturating_add(nanos(by)))
             });
         self.shared.sleepers.wake_due(self.now());

@@ -3,8 +3,7 @@
 use std::task::{Context, Poll, Waker};
 
 use super::{Nanos, TestClock};
-use crate::sync::Ordering;
-use crate::sync::plain::{AtomicU64, Mutex, lock};
+use crate::sync::{AtomicU64, Mutex, Ordering, lock};
 
 #[derive(Default)]
 pub(super) struct Sleepers {

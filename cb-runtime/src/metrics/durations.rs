@@ -1,11 +1,10 @@
 //! Durations of calls, in cells so narrow that a histogram made of them is as good as one made of
 //! the durations.
 
-use std::sync::OnceLock;
 use std::time::Duration;
 
 use crate::clock::{Nanos, nanos};
-use crate::sync::{AtomicU64, Ordering};
+use crate::sync::{AtomicU64, OnceLock, Ordering};
 
 /// Each power of two is divided into so many cells: a cell's ends differ by 12 % at the most.
 const CELLS: usize = 8;
@@ -109,6 +108,8 @@ impl Durations {
     }
 }
 
+#[cfg(all(test, cb_loom))]
+mod models;
 #[cfg(test)]
 mod tests {
     use super::*;

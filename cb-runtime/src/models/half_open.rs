@@ -5,21 +5,27 @@ use std::sync::Arc;
 use super::{WAIT, both, breaker, two};
 use crate::breaker::CircuitBreaker;
 use crate::clock::TestClock;
-use crate::config::Window;
+use crate::config::{Config, Window};
 use crate::error::Reason;
 use crate::state::State;
 use crate::sync::modelled::explore;
 use crate::sync::{AtomicU64, Ordering};
+
+/// A breaker that is OPEN and admits the next call.
+fn after_the_wait(config: &Config) -> CircuitBreaker {
+    let clock = TestClock::new();
+    let breaker = breaker(config, &clock);
+    breaker.open().expect("it is CLOSED");
+    clock.advance(WAIT);
+    breaker
+}
 
 /// Whoever sees OPEN after a probe has failed sees the deadline of that, and nobody is let through by
 /// the one before.
 #[test]
 fn open_is_never_seen_with_an_old_deadline() {
     explore(|| {
-        let clock = TestClock::new();
-        let breaker = breaker(&two(), &clock);
-        breaker.open().expect("it is CLOSED");
-        clock.advance(WAIT);
+        let breaker = after_the_wait(&two());
         let admitted = Arc::new(AtomicU64::new(0));
         let ask = |breaker: &CircuitBreaker, admitted: &AtomicU64| match breaker.try_acquire() {
             Ok(permit) => {
@@ -41,11 +47,7 @@ fn open_is_never_seen_with_an_old_deadline() {
 #[test]
 fn probes_are_never_more_than_their_limit() {
     explore(|| {
-        let clock = TestClock::new();
-        let config = two().half_open_calls(2).half_open_concurrency(1);
-        let breaker = breaker(&config, &clock);
-        breaker.open().expect("it is CLOSED");
-        clock.advance(WAIT);
+        let breaker = after_the_wait(&two().half_open_calls(2).half_open_concurrency(1));
         let running = Arc::new(AtomicU64::new(0));
         let probe = |breaker: &CircuitBreaker, running: &AtomicU64| {
             if let Ok(permit) = breaker.try_acquire() {
@@ -65,10 +67,7 @@ fn probes_are_never_more_than_their_limit() {
 #[test]
 fn a_probe_of_an_earlier_stay_gives_nothing_back() {
     explore(|| {
-        let clock = TestClock::new();
-        let breaker = breaker(&two(), &clock);
-        breaker.open().expect("it is CLOSED");
-        clock.advance(WAIT);
+        let breaker = after_the_wait(&two());
         let late = breaker.try_acquire_owned().expect("the wait is over");
         let other = breaker.clone();
         both(
@@ -90,10 +89,7 @@ fn a_probe_of_an_earlier_stay_gives_nothing_back() {
 #[test]
 fn closed_is_never_seen_without_its_ramp() {
     explore(|| {
-        let clock = TestClock::new();
-        let breaker = breaker(&two().ramp(WAIT), &clock);
-        breaker.open().expect("it is CLOSED");
-        clock.advance(WAIT);
+        let breaker = after_the_wait(&two().ramp(WAIT));
         let probe = breaker.try_acquire_owned().expect("the wait is over");
         let other = breaker.clone();
         both(
@@ -110,15 +106,12 @@ fn closed_is_never_seen_without_its_ramp() {
 #[test]
 fn probes_that_returned_count_towards_the_limit() {
     explore(|| {
-        let clock = TestClock::new();
         let config = two()
             .window(Window::Calls(3))
             .min_calls(3)
             .half_open_calls(3)
             .half_open_concurrency(2);
-        let breaker = breaker(&config, &clock);
-        breaker.open().expect("it is CLOSED");
-        clock.advance(WAIT);
+        let breaker = after_the_wait(&config);
         for _ in 0..2 {
             breaker.try_acquire().expect("there is room").success();
         }
@@ -135,14 +128,29 @@ fn probes_that_returned_count_towards_the_limit() {
     });
 }
 
+/// A probe that returned makes room for the next one, whoever closes the gate meanwhile.
+#[test]
+fn a_probe_that_returned_makes_room() {
+    explore(|| {
+        let breaker = after_the_wait(&two().half_open_calls(2).half_open_concurrency(1));
+        let probe = breaker.try_acquire_owned().expect("the wait is over");
+        both(
+            move || probe.success(),
+            || {
+                if let Ok(permit) = breaker.try_acquire() {
+                    permit.ignore();
+                }
+            },
+        );
+        assert!(breaker.try_acquire().is_ok());
+    });
+}
+
 /// The gate that was closed in one stay is open in the next one.
 #[test]
 fn a_later_stay_gives_out_its_permits() {
     explore(|| {
-        let clock = TestClock::new();
-        let breaker = breaker(&two(), &clock);
-        breaker.open().expect("it is CLOSED");
-        clock.advance(WAIT);
+        let breaker = after_the_wait(&two());
         let probe = breaker.try_acquire_owned().expect("the wait is over");
         assert!(breaker.try_acquire().is_err());
         let first = breaker.inner.word();

@@ -61,6 +61,17 @@ fn after(order: Ordering) {
     }
 }
 
+macro_rules! update {
+    ($value:ty: $($name:ident),*) => {$(
+        pub(crate) fn $name(&self, value: $value, order: Ordering) -> $value {
+            before(order);
+            let old = self.0.$name(value, order);
+            after(order);
+            old
+        }
+    )*};
+}
+
 macro_rules! atomic {
     ($name:ident, $value:ty) => {
         #[derive(Debug, Default)]
@@ -85,12 +96,7 @@ macro_rules! atomic {
                 self.swap(value, order);
             }
 
-            pub(crate) fn swap(&self, value: $value, order: Ordering) -> $value {
-                before(order);
-                let old = self.0.swap(value, order);
-                after(order);
-                old
-            }
+            update!($value: swap, fetch_add, fetch_and, fetch_max, fetch_min);
 
             pub(crate) fn compare_exchange(
                 &self,
@@ -115,34 +121,6 @@ macro_rules! atomic {
                 failure: Ordering,
             ) -> Result<$value, $value> {
                 self.compare_exchange(current, new, success, failure)
-            }
-
-            pub(crate) fn fetch_add(&self, value: $value, order: Ordering) -> $value {
-                before(order);
-                let old = self.0.fetch_add(value, order);
-                after(order);
-                old
-            }
-
-            pub(crate) fn fetch_and(&self, value: $value, order: Ordering) -> $value {
-                before(order);
-                let old = self.0.fetch_and(value, order);
-                after(order);
-                old
-            }
-
-            pub(crate) fn fetch_max(&self, value: $value, order: Ordering) -> $value {
-                before(order);
-                let old = self.0.fetch_max(value, order);
-                after(order);
-                old
-            }
-
-            pub(crate) fn fetch_min(&self, value: $value, order: Ordering) -> $value {
-                before(order);
-                let old = self.0.fetch_min(value, order);
-                after(order);
-                old
             }
 
             pub(crate) fn fetch_update(
