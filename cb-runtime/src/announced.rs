@@ -14,7 +14,11 @@ static HEADS: [Link; CHAINS] = [const { Link::new() }; CHAINS];
 impl Site {
     /// Puts the function on the list.
     pub fn announce(&'static self) {
-        let mut link = head(self.name);
+        self.join(head(self.name));
+    }
+
+    fn join(&'static self, head: &'static Link) {
+        let mut link = head;
         while link.set(self).is_err() {
             match link.get() {
                 Some(other) if !ptr::eq(self, other) => link = &other.next,
@@ -93,6 +97,8 @@ macro_rules! __announce {
     };
 }
 
+#[cfg(all(test, cb_loom))]
+mod models;
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -4,13 +4,13 @@
 use std::panic::Location;
 use std::sync::Arc;
 
-use once_cell::race::OnceRef;
 use once_cell::sync::OnceCell;
 
 use crate::breaker::CircuitBreaker;
 use crate::config::Config;
 use crate::function::{FallbackOn, FunctionSettings, Place};
 use crate::keys::Keys;
+use crate::sync::OnceRef;
 
 // The statics of functions refer to these: the compiler examines each field of each static's value.
 static NOTHING: Config = Config::new();

@@ -16,6 +16,12 @@ use std::cell::Cell;
 
 use super::Ordering;
 
+mod arc;
+mod once;
+
+pub(crate) use arc::Arc;
+pub(crate) use once::{OnceLock, OnceRef};
+
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Loads {
     Newest,
@@ -145,95 +151,3 @@ macro_rules! atomic {
 atomic!(AtomicU8, u8);
 atomic!(AtomicU32, u32);
 atomic!(AtomicU64, u64);
-
-/// Made once, under a lock, and published.
-pub(crate) struct OnceLock<T> {
-    made: AtomicU8,
-    making: loom::sync::Mutex<()>,
-    value: std::sync::OnceLock<T>,
-}
-
-impl<T> Default for OnceLock<T> {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
-impl<T> OnceLock<T> {
-    pub(crate) fn new() -> Self {
-        Self {
-            made: AtomicU8::new(0),
-            making: loom::sync::Mutex::new(()),
-            value: std::sync::OnceLock::new(),
-        }
-    }
-
-    pub(crate) fn get(&self) -> Option<&T> {
-        // Acquire pairs with the store in `get_or_init`.
-        match self.made.load(Ordering::Acquire) {
-            0 => None,
-            _ => self.value.get(),
-        }
-    }
-
-    pub(crate) fn get_or_init(&self, make: impl FnOnce() -> T) -> &T {
-        if let Some(value) = self.get() {
-            return value;
-        }
-        let _making = self.making.lock();
-        let value = self.value.get_or_init(make);
-        // Release pairs with the load in `get`.
-        self.made.store(1, Ordering::Release);
-        value
-    }
-}
-
-/// With a count of its own, and the orderings of the standard library's: loom's look at its count
-/// synchronizes, and the standard library's does not.
-pub(crate) struct Arc<T>(std::sync::Arc<Counted<T>>);
-
-struct Counted<T> {
-    count: AtomicU64,
-    value: T,
-}
-
-impl<T> Arc<T> {
-    pub(crate) fn new(value: T) -> Self {
-        let count = AtomicU64::new(1);
-        Self(std::sync::Arc::new(Counted { count, value }))
-    }
-
-    #[allow(dead_code)] // for what `scripts/weaken` puts in the place of `get_mut`
-    pub(crate) fn strong_count(this: &Self) -> u64 {
-        this.0.count.load(Ordering::Relaxed)
-    }
-
-    pub(crate) fn get_mut(this: &mut Self) -> Option<&mut T> {
-        // Acquire pairs with the update in `drop`.
-        let unique = this.0.count.load(Ordering::Acquire) == 1;
-        let value = unique.then(|| std::sync::Arc::get_mut(&mut this.0));
-        value.flatten().map(|counted| &mut counted.value)
-    }
-}
-
-impl<T> Clone for Arc<T> {
-    fn clone(&self) -> Self {
-        self.0.count.fetch_add(1, Ordering::Relaxed);
-        Self(std::sync::Arc::clone(&self.0))
-    }
-}
-
-impl<T> Drop for Arc<T> {
-    fn drop(&mut self) {
-        // Release pairs with the load in `get_mut`.
-        self.0.count.fetch_add(u64::MAX, Ordering::Release);
-    }
-}
-
-impl<T> std::ops::Deref for Arc<T> {
-    type Target = T;
-
-    fn deref(&self) -> &T {
-        &self.0.value
-    }
-}
