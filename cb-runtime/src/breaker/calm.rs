@@ -105,6 +105,8 @@ const fn mark(stay: Word, measured: bool) -> u64 {
     }
 }
 
+#[cfg(all(test, cb_loom))]
+mod models;
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -7,15 +7,18 @@ use std::thread;
 use cb_runtime::{Config, EventKind, Interest, Outcome, Window};
 use cb_tests::harness::{Bench, ms, s};
 
+use super::gang::Meeting;
+
 const WORKERS: u32 = 8;
 
 /// Every thread records so many outcomes, every fifth a failure, every seventh ignored.
 fn record(bench: &Bench, each: u32, also: impl Fn() + Sync) -> (u32, u32, u64) {
     let done = AtomicBool::new(false);
+    let meeting = Meeting::default();
     thread::scope(|scope| {
         scope.spawn(|| {
             while !done.load(Ordering::SeqCst) {
-                also();
+                meeting.during(&also);
                 thread::yield_now();
             }
         });
@@ -23,12 +26,14 @@ fn record(bench: &Bench, each: u32, also: impl Fn() + Sync) -> (u32, u32, u64) {
             .map(|_| {
                 scope.spawn(|| {
                     for call in 0..each {
-                        let permit = bench.permit();
-                        if call % 32 == 0 {
-                            // The others have their turn while this call is running.
-                            thread::yield_now();
-                        }
-                        permit.finish(outcome(call));
+                        meeting.during(|| {
+                            let permit = bench.permit();
+                            if call % 32 == 0 {
+                                // The others have their turn while this call is running.
+                                thread::yield_now();
+                            }
+                            permit.finish(outcome(call));
+                        });
                     }
                 })
             })
@@ -38,6 +43,7 @@ fn record(bench: &Bench, each: u32, also: impl Fn() + Sync) -> (u32, u32, u64) {
         }
         done.store(true, Ordering::SeqCst);
     });
+    meeting.assert();
     let count = |what: Outcome| (0..each).filter(|&call| outcome(call) == what).count();
     let all = |what| u32::try_from(count(what)).expect("small") * WORKERS;
     (

@@ -1,18 +1,55 @@
 //! Threads that do something at the same moment, again and again.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Barrier, Mutex};
 use std::thread;
 
 use cb_tests::harness::lock;
 
+/// Whether threads really were at something at the same time.
+#[derive(Default)]
+pub(crate) struct Meeting {
+    inside: AtomicUsize,
+    met: AtomicUsize,
+}
+
+impl Meeting {
+    pub(crate) fn during<T>(&self, act: impl FnOnce() -> T) -> T {
+        struct Leaving<'a>(&'a AtomicUsize);
+        impl Drop for Leaving<'_> {
+            fn drop(&mut self) {
+                self.0.fetch_sub(1, Ordering::Relaxed);
+            }
+        }
+        // Relaxed, to order nothing of what the threads do.
+        let others = self.inside.fetch_add(1, Ordering::Relaxed);
+        let _leaving = Leaving(&self.inside);
+        if others > 0 {
+            self.met.fetch_add(1, Ordering::Relaxed);
+        }
+        act()
+    }
+
+    pub(crate) fn happened(&self) -> bool {
+        self.met.load(Ordering::Relaxed) > 0
+    }
+
+    /// # Panics
+    ///
+    /// If no two threads were at it at the same time.
+    pub(crate) fn assert(&self) {
+        assert!(self.happened(), "the threads never met");
+    }
+}
+
 /// In each round `before` prepares, then every thread acts at once, then `after` looks at the
-/// result while the threads still hold what their act returned.
+/// result while the threads still hold what their act returned. There are so many rounds, and more until
+/// two acts have been under way at the same time.
 ///
 /// # Panics
 ///
-/// In the first round in which an act panics or `after` finds an error.
+/// In the first round in which an act panics or `after` finds an error, and if the threads never meet.
 pub(crate) fn rounds<T>(
     threads: usize,
     rounds: usize,
@@ -20,6 +57,10 @@ pub(crate) fn rounds<T>(
     act: impl Fn(usize, usize) -> T + Sync,
     mut after: impl FnMut(usize) -> Result<(), String>,
 ) {
+    /// So many times the rounds, at most.
+    const PATIENCE: usize = 20;
+    let meeting = Meeting::default();
+    let line = StartingLine::new(threads);
     let barrier = Barrier::new(threads + 1);
     let stop = AtomicBool::new(false);
     let failure = Mutex::new(None);
@@ -30,10 +71,13 @@ pub(crate) fn rounds<T>(
     thread::scope(|scope| {
         for number in 0..threads {
             let (barrier, stop, act, fail) = (&barrier, &stop, &act, &fail);
+            let (line, meeting) = (&line, &meeting);
             scope.spawn(move || {
-                for round in 0..rounds {
+                for round in 0.. {
                     barrier.wait();
-                    let kept = catch_unwind(AssertUnwindSafe(|| act(number, round)));
+                    line.wait(round);
+                    let kept =
+                        catch_unwind(AssertUnwindSafe(|| meeting.during(|| act(number, round))));
                     if kept.is_err() {
                         fail(round, format!("thread {number} panicked"));
                     }
@@ -49,7 +93,7 @@ pub(crate) fn rounds<T>(
                 }
             });
         }
-        for round in 0..rounds {
+        for round in 0.. {
             before(round);
             barrier.wait();
             barrier.wait();
@@ -58,6 +102,10 @@ pub(crate) fn rounds<T>(
                 Ok(Ok(())) => {}
                 Ok(Err(what)) => fail(round, what),
                 Err(_) => fail(round, "the check panicked".to_owned()),
+            }
+            let done = round + 1;
+            if done >= rounds && (meeting.happened() || done >= PATIENCE * rounds) {
+                stop.store(true, Ordering::SeqCst);
             }
             barrier.wait();
             barrier.wait();
@@ -68,6 +116,42 @@ pub(crate) fn rounds<T>(
     });
     let failure = lock(&failure).take();
     assert!(failure.is_none(), "{}", failure.unwrap_or_default());
+    meeting.assert();
+}
+
+/// Where threads that a barrier woke one after the other wait for each other, so that they start at the
+/// same moment, if there are processors for all of them.
+struct StartingLine {
+    threads: Option<usize>,
+    there: AtomicUsize,
+}
+
+impl StartingLine {
+    fn new(threads: usize) -> Self {
+        let processors = thread::available_parallelism().map_or(1, usize::from);
+        Self {
+            threads: (threads <= processors).then_some(threads),
+            there: AtomicUsize::new(0),
+        }
+    }
+
+    fn wait(&self, round: usize) {
+        /// Then it is some other program's turn.
+        const SPINS: usize = 10_000;
+        let Some(threads) = self.threads else { return };
+        let all = (round + 1) * threads;
+        self.there.fetch_add(1, Ordering::SeqCst);
+        for spin in 1.. {
+            if self.there.load(Ordering::SeqCst) >= all {
+                return;
+            }
+            if spin % SPINS == 0 {
+                thread::yield_now();
+            } else {
+                std::hint::spin_loop();
+            }
+        }
+    }
 }
 
 /// An error unless both are equal.

@@ -4,8 +4,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::thread;
 
-use cb_runtime::{Config, EventKind, Interest, State, Window};
+use cb_runtime::{CircuitBreaker, Config, EventKind, Interest, State, Window};
 use cb_tests::harness::{Bench, Log};
+
+use super::gang::Meeting;
 
 fn small() -> Bench {
     Bench::new(
@@ -18,27 +20,32 @@ fn small() -> Bench {
 
 /// Eight threads that change the state by hand, and by failing.
 fn change(bench: &Bench, turns: usize) {
+    let meeting = &Meeting::default();
     thread::scope(|scope| {
         for number in 0..8 {
             scope.spawn(move || {
-                let breaker = &bench.breaker;
                 for turn in 0..turns {
-                    match (number + turn) % 8 {
-                        0 => breaker.force_open(),
-                        1 | 2 => breaker.close(),
-                        3 => drop(breaker.open()),
-                        4 => drop(breaker.half_open()),
-                        5 => breaker.reset(),
-                        6 => breaker.disable(),
-                        _ => {}
-                    }
-                    if let Ok(permit) = breaker.try_acquire() {
-                        permit.failure();
-                    }
+                    meeting.during(|| change_once(&bench.breaker, number + turn));
                 }
             });
         }
     });
+    meeting.assert();
+}
+
+fn change_once(breaker: &CircuitBreaker, turn: usize) {
+    match turn % 8 {
+        0 => breaker.force_open(),
+        1 | 2 => breaker.close(),
+        3 => drop(breaker.open()),
+        4 => drop(breaker.half_open()),
+        5 => breaker.reset(),
+        6 => breaker.disable(),
+        _ => {}
+    }
+    if let Ok(permit) = breaker.try_acquire() {
+        permit.failure();
+    }
 }
 
 /// Each transition begins where the one before ended, whoever caused them.
@@ -104,11 +111,13 @@ fn per_call_events_are_heard_or_counted() {
             heard.fetch_add(1, Ordering::SeqCst);
         }
     });
+    let meeting = Meeting::default();
     thread::scope(|scope| {
         for _ in 0..8 {
-            scope.spawn(|| bench.succeed(10_000));
+            scope.spawn(|| meeting.during(|| bench.succeed(10_000)));
         }
     });
+    meeting.assert();
     let dropped = bench.breaker.snapshot().dropped_events;
     assert_eq!(heard.load(Ordering::SeqCst) + dropped, 80_000);
     assert_eq!(bench.breaker.snapshot().calls, 80_000);
@@ -133,15 +142,17 @@ fn a_listener_may_call_back_under_load() {
             }
         }
     });
+    let meeting = Meeting::default();
     thread::scope(|scope| {
         for _ in 0..8 {
             scope.spawn(|| {
                 for _ in 0..2000 {
-                    let _ = bench.breaker.call(|| Err::<(), _>("down"));
+                    let _ = meeting.during(|| bench.breaker.call(|| Err::<(), _>("down")));
                 }
             });
         }
     });
+    meeting.assert();
     assert!(opened.load(Ordering::SeqCst) > 0);
     assert_eq!(bench.breaker.state(), State::Closed);
 }
@@ -150,16 +161,18 @@ fn a_listener_may_call_back_under_load() {
 #[test]
 fn subscribing_and_leaving_is_safe_at_any_time() {
     let bench = small();
+    let meeting = Meeting::default();
     thread::scope(|scope| {
-        scope.spawn(|| change(&bench, 500));
+        scope.spawn(|| meeting.during(|| change(&bench, 500)));
         for _ in 0..2 {
             scope.spawn(|| {
                 for _ in 0..2000 {
-                    drop(bench.log(Interest::ALL));
+                    meeting.during(|| drop(bench.log(Interest::ALL)));
                 }
             });
         }
     });
+    meeting.assert();
     let log = bench.log(Interest::TRANSITIONS);
     bench.breaker.reset();
     assert_eq!(log.names().last().map(String::as_str), Some("RESET"));

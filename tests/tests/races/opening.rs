@@ -6,7 +6,7 @@ use std::thread;
 use cb_runtime::{Config, EventKind, Interest, Outcome, State, Window};
 use cb_tests::harness::{Bench, ms, s};
 
-use super::gang::{equal, rounds};
+use super::gang::{Meeting, equal, rounds};
 
 const THREADS: usize = 64;
 
@@ -158,22 +158,23 @@ fn nothing_opens_without_reason() {
     ] {
         let bench = Bench::new(&config);
         let log = bench.log(Interest::TRANSITIONS);
+        let meeting = Meeting::default();
         thread::scope(|scope| {
             for _ in 0..WORKERS {
                 scope.spawn(|| {
                     for call in 0..30_000 {
                         let bad = call % failing == failing - 1;
-                        if let Ok(permit) = bench.breaker.try_acquire() {
-                            permit.finish(if bad {
-                                Outcome::Failure
-                            } else {
-                                Outcome::Success
-                            });
-                        }
+                        let outcome = [Outcome::Success, Outcome::Failure][usize::from(bad)];
+                        meeting.during(|| {
+                            if let Ok(permit) = bench.breaker.try_acquire() {
+                                permit.finish(outcome);
+                            }
+                        });
                     }
                 });
             }
         });
+        meeting.assert();
         let events = log.take();
         assert!(events.is_empty(), "{events:?}");
         assert_eq!(bench.breaker.state(), State::Closed);
