@@ -74,6 +74,28 @@ impl<'a> Guard<'a> {
         })
     }
 
+    /// What a rejected call gets.
+    #[inline(always)]
+    pub(crate) fn refused(
+        breaker: &Inner,
+        site: Option<&'static Site>,
+        why: Why,
+    ) -> Result<Self, CallNotPermitted> {
+        if site.is_some_and(|site| site.function.fallback.is_some()) {
+            breaker.count_fallback();
+        }
+        breaker.rejected(why)
+    }
+
+    /// Permission from a breaker without a site, after [`plainly`](Self::plainly).
+    #[inline(never)]
+    fn enter_slowly(breaker: &'a Inner, in_body: bool) -> Result<Self, CallNotPermitted> {
+        match breaker.refuse_plainly() {
+            Some(why) => Self::refused(breaker, None, why),
+            None => Self::enter(Handle::Borrowed(breaker), None, in_body),
+        }
+    }
+
     #[inline(never)]
     pub(crate) fn enter(
         breaker: Handle<'a>,
@@ -96,19 +118,14 @@ impl<'a> Guard<'a> {
                     place: Place::of(in_body),
                 })
             }
-            Err(refused) => {
-                if site.is_some_and(|site| site.function.fallback.is_some()) {
-                    breaker.count_fallback();
-                }
-                Err(breaker.rejection(refused))
-            }
+            Err(why) => Self::refused(&breaker, site, why),
         }
     }
 
     #[inline]
     fn end(&mut self, outcome: Outcome) -> Option<u64> {
         if let (Some(Handle::Borrowed(breaker)), Outcome::Success) = (&self.breaker, outcome) {
-            if breaker.success_changes_nothing(self.ticket) {
+            if breaker.finish_at_once(self.ticket) {
                 // Borrowed: there is nothing to drop, and the code for the others stays away.
                 std::mem::forget(self.breaker.take());
                 return None;
@@ -417,7 +434,7 @@ impl CircuitBreaker {
     ) -> Result<T, CallError<E>> {
         let mut guard = match Guard::plainly(&self.inner, None, true) {
             Some(guard) => guard,
-            None => Guard::enter(Handle::Borrowed(&self.inner), None, true)?,
+            None => Guard::enter_slowly(&self.inner, true)?,
         };
         let result = call();
         let outcome = judge(&result);
@@ -459,7 +476,7 @@ impl CircuitBreaker {
     ) -> Result<T, CallError<E>> {
         let mut guard = match Guard::plainly(&self.inner, None, false) {
             Some(guard) => guard,
-            None => Guard::enter(Handle::Borrowed(&self.inner), None, false)?,
+            None => Guard::enter_slowly(&self.inner, false)?,
         };
         let mut call = pin!(call);
         let result = poll_fn(|cx| guard.poll(call.as_mut(), cx)).await;

@@ -82,6 +82,16 @@ impl Site {
 
     #[inline(never)]
     fn enter_slowly(&'static self, sync: bool) -> Result<Guard<'static>, CallNotPermitted> {
+        if let Some(breaker) = self.breaker().get() {
+            if let Some(why) = breaker.inner.refuse_plainly() {
+                return Guard::refused(&breaker.inner, Some(self), why);
+            }
+        }
+        self.enter_with_care(sync)
+    }
+
+    #[inline(never)]
+    fn enter_with_care(&'static self, sync: bool) -> Result<Guard<'static>, CallNotPermitted> {
         Guard::enter(self.handle(), Some(self), sync)
     }
 

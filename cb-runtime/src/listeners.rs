@@ -11,7 +11,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Weak};
 
 use crate::event::{Event, Interest};
-use crate::sync::{AtomicU8, AtomicU64, Mutex, OnceLock, Ordering, lock};
+use crate::sync::{AtomicU8, AtomicU64, Mutex, OnceBox, OnceLock, Ordering, lock};
 use crate::watch::{self, Watch};
 
 /// Per-call events waiting beyond this are dropped, and counted.
@@ -35,6 +35,9 @@ pub(crate) struct Hub {
     /// The union of the subscribers' interests.
     interest: AtomicU8,
     subscribers: Mutex<Subscribers>,
+    /// Of a registry: tells its timer that a deadline may have changed.
+    #[cfg(feature = "tokio")]
+    pub(crate) bell: crate::bell::Bell,
     #[cfg(feature = "tracing")]
     pub(crate) rejection_interval: crate::tracing::Interval,
     /// Its breakers guard nothing, so the log is not to hear of them.
@@ -184,7 +187,7 @@ impl fmt::Debug for Subscription {
 
 /// One breaker's events on their way to the subscribers.
 pub(crate) struct Events {
-    heard: OnceLock<Box<Heard>>,
+    heard: OnceBox<Heard>,
     registry: Arc<Hub>,
     #[cfg(feature = "tracing")]
     pub(crate) rejections: crate::tracing::Rejections,
@@ -215,7 +218,7 @@ impl Events {
         #[cfg(feature = "tracing")]
         crate::tracing::listen();
         Self {
-            heard: OnceLock::new(),
+            heard: OnceBox::new(),
             registry,
             #[cfg(feature = "tracing")]
             rejections: crate::tracing::Rejections::default(),
@@ -235,6 +238,12 @@ impl Events {
 
     pub(crate) fn hub(&self) -> &Arc<Hub> {
         self.heard().own.get_or_init(Arc::default)
+    }
+
+    /// Lets the registry's timer look at the deadlines again.
+    #[cfg(feature = "tokio")]
+    pub(crate) fn ring(&self) {
+        self.registry.bell.ring();
     }
 
     /// Whether nobody listens to this breaker in particular.

@@ -73,18 +73,18 @@ impl Word {
                 PAYLOAD - 1
             }
         };
-        Self(1 << PAYLOAD_BITS | payload)
+        Self(2 << PAYLOAD_BITS | payload)
     }
 
     /// Of any state but OPEN.
     pub(crate) const fn in_stay(state: State, stay: u64) -> Self {
         let kind = match state {
             State::Closed => 0,
-            State::Open => 1,
-            State::HalfOpen => 2,
-            State::ForcedOpen => 3,
-            State::Disabled => 4,
-            State::MetricsOnly => 5,
+            State::MetricsOnly => 1,
+            State::Open => 2,
+            State::HalfOpen => 3,
+            State::ForcedOpen => 4,
+            State::Disabled => 5,
         };
         Self(kind << PAYLOAD_BITS | stay & PAYLOAD)
     }
@@ -108,11 +108,11 @@ impl Word {
     pub(crate) const fn state(self) -> State {
         match self.0 >> PAYLOAD_BITS {
             0 => State::Closed,
-            1 => State::Open,
-            2 => State::HalfOpen,
-            3 => State::ForcedOpen,
-            4 => State::Disabled,
-            _ => State::MetricsOnly,
+            1 => State::MetricsOnly,
+            2 => State::Open,
+            3 => State::HalfOpen,
+            4 => State::ForcedOpen,
+            _ => State::Disabled,
         }
     }
 

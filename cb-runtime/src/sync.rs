@@ -8,7 +8,7 @@
 pub(crate) mod modelled;
 
 #[cfg(not(cb_loom))]
-pub(crate) use once_cell::race::OnceRef;
+pub(crate) use once_cell::race::{OnceBox, OnceRef};
 #[cfg(not(cb_loom))]
 pub(crate) use std::sync::{
     Arc, Mutex, MutexGuard, OnceLock, RwLock, RwLockReadGuard, RwLockWriteGuard,
@@ -20,7 +20,7 @@ pub(crate) use loom::sync::{
     Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard, atomic::AtomicBool,
 };
 #[cfg(cb_loom)]
-pub(crate) use modelled::{Arc, AtomicU8, AtomicU32, AtomicU64, OnceLock, OnceRef};
+pub(crate) use modelled::{Arc, AtomicU8, AtomicU32, AtomicU64, OnceBox, OnceLock, OnceRef};
 
 pub(crate) use std::sync::atomic::Ordering;
 

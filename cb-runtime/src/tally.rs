@@ -8,7 +8,7 @@
 
 use std::cell::{Cell, OnceCell};
 
-use crate::sync::{AtomicU64, Mutex, OnceLock, Ordering, lock};
+use crate::sync::{AtomicU64, Mutex, OnceBox, OnceLock, Ordering, lock};
 
 /// What is counted.
 #[derive(Clone, Copy)]
@@ -74,14 +74,8 @@ impl Block {
     /// Returns what it was.
     #[inline]
     fn count(&self, place: Place, what: What) -> u64 {
-        let Some(cell) = self.cell(place).or_else(|| self.grow(place)) else {
-            return 0;
-        };
-        let count = &cell[what as usize];
-        // Relaxed: nobody else writes it, and readers take what they find.
-        let before = count.load(Ordering::Relaxed);
-        count.store(before + 1, Ordering::Relaxed);
-        before
+        let cell = self.cell(place).or_else(|| self.grow(place));
+        cell.map_or(0, |cell| count(&cell[what as usize]))
     }
 
     #[cold]
@@ -92,6 +86,15 @@ impl Block {
             .get_or_init(|| cells.collect())
             .get(place.place())
     }
+}
+
+/// In a cell of this thread's.
+#[inline]
+fn count(cell: &AtomicU64) -> u64 {
+    // Relaxed: nobody else writes it, and readers take what they find.
+    let before = cell.load(Ordering::Relaxed);
+    cell.store(before + 1, Ordering::Relaxed);
+    before
 }
 
 #[derive(Default)]
@@ -172,7 +175,7 @@ loom::thread_local! {
 pub(crate) struct Tally {
     /// A [`Place`]; 0 while nothing was counted.
     place: AtomicU64,
-    rest: OnceLock<Box<Rest>>,
+    rest: OnceBox<Rest>,
 }
 
 struct Rest {
@@ -188,9 +191,10 @@ impl Tally {
     pub(crate) fn count(&self, what: What) -> u64 {
         // Acquire pairs with the store in `begin`.
         let place = self.place.load(Ordering::Acquire);
-        match MINE.with(Cell::get) {
-            Some(block) if place != 0 => block.count(Place(place), what),
-            _ => self.count_first(what),
+        let mine = MINE.with(Cell::get).filter(|_| place != 0);
+        match mine.and_then(|block| block.cell(Place(place))) {
+            Some(cell) => count(&cell[what as usize]),
+            None => self.count_first(what),
         }
     }
 
@@ -205,24 +209,24 @@ impl Tally {
 
     /// Takes a number, unless it has one.
     fn begin(&self) -> Place {
-        self.rest.get_or_init(|| {
-            let mut blocks = lock(&BLOCKS);
-            let number = blocks.free_numbers.pop().unwrap_or_else(|| {
-                blocks.numbers += 1;
-                blocks.numbers - 1
-            });
-            let place = Place::of(number);
-            let before = blocks.sum(place);
-            // Release pairs with the load in `count`: what others count by this place comes after the sum,
-            // so none of it is in there.
-            self.place.store(place.0, Ordering::Release);
-            Box::new(Rest {
-                before,
-                without: Counts::default(),
-            })
+        let mut blocks = lock(&BLOCKS);
+        // Relaxed: written under the lock.
+        let place = self.place.load(Ordering::Relaxed);
+        if place != 0 {
+            return Place(place);
+        }
+        let number = blocks.free_numbers.pop().unwrap_or_else(|| {
+            blocks.numbers += 1;
+            blocks.numbers - 1
         });
-        // Relaxed: written above, or by the thread that was waited for.
-        Place(self.place.load(Ordering::Relaxed))
+        let place = Place::of(number);
+        let before = blocks.sum(place);
+        let without = Counts::default();
+        self.rest.get_or_init(|| Box::new(Rest { before, without }));
+        // Release pairs with the loads in `count` and `total`: what others count by this place comes after
+        // the sum, so none of it is in there.
+        self.place.store(place.0, Ordering::Release);
+        place
     }
 
     /// The thread is being torn down.
@@ -230,15 +234,15 @@ impl Tally {
     fn count_without(&self, what: What) -> u64 {
         // Relaxed: a total for reports.
         let count = |rest: &Rest| rest.without[what as usize].fetch_add(1, Ordering::Relaxed);
-        self.rest.get().map_or(0, |rest| count(rest))
+        self.rest.get().map_or(0, count)
     }
 
     pub(crate) fn total(&self, what: What) -> u64 {
-        let Some(rest) = self.rest.get() else {
+        // Acquire pairs with the store in `begin`.
+        let place = self.place.load(Ordering::Acquire);
+        let Some(rest) = self.rest.get().filter(|_| place != 0) else {
             return 0;
         };
-        // Relaxed: written before `rest` was.
-        let place = self.place.load(Ordering::Relaxed);
         let sum = lock(&BLOCKS).sum(Place(place));
         let kind = what as usize;
         // Relaxed: as in `sum`.

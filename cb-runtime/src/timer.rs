@@ -40,13 +40,13 @@ static NO_TIMER: OnceWarning = OnceWarning::new(
 /// Until the registry is gone.
 async fn run(registry: timed::Registry) {
     while let Some(settled) = registry.settle() {
-        let clock = settled.clock;
+        let clock = &settled.clock;
         let wait = settled.next.map_or(Duration::MAX, |next| {
             Duration::from_nanos(next).saturating_sub(clock.elapsed())
         });
         let mut sleep = pin!(clock.sleep(wait, &NO_TIMER));
         poll_fn(|cx| {
-            let changed = settled.changed.poll(settled.heard, cx).is_ready();
+            let changed = settled.poll_changed(cx).is_ready();
             if changed || sleep.as_mut().poll(cx).is_ready() {
                 Poll::Ready(())
             } else {

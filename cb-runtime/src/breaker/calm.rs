@@ -1,15 +1,17 @@
-//! One word that tells a call in CLOSED that its success will change nothing.
+//! One word that admits calls, and tells a call that its success will change nothing.
 //!
 //! In a full count window without a failed or slow outcome, and with no failures in a row, another
 //! success replaces a success. While that is so the word holds the stay, and a call that finds it
-//! there both before and after its body is done: it takes effect at the second load.
+//! there both before and after its body is done: it takes effect at the second load. Where it is not
+//! so, the word can still say that a call of this stay needs no more to be admitted.
 //!
 //! | word | meaning |
 //! |---|---|
 //! | a stay of CLOSED or METRICS_ONLY | calm, and durations are not measured |
+//! | kind 2 and a stay of CLOSED | not calm; calls need not be measured, nor looked at otherwise |
 //! | kind 6 and a stay of CLOSED | calm, but for calls that were slow |
 //! | kind 7 and a number | somebody is finding out whether it is calm |
-//! | all ones | not known to be calm |
+//! | all ones | nothing is known |
 //!
 //! Who records anything but a success first writes it, then disturbs; who finds out first enters a
 //! number that was never there before, then looks, then exchanges it for the stay. Either the one
@@ -17,35 +19,34 @@
 //! it away. All of it is sequentially consistent, since each side writes one word and then reads
 //! another.
 
-use crate::state::Word;
-use crate::sync::{AtomicU64, Ordering};
+use crate::state::{State, Word};
+use crate::sync::{AtomicU64, Ordering, plain};
 
+const ADMITTED: u64 = 2 << 61;
 const MEASURED: u64 = 6 << 61;
 const LOOKING: u64 = 7 << 61;
 const UNKNOWN: u64 = u64::MAX;
 /// Of those who look.
 const NUMBERS: u64 = (1 << 61) - 1;
 
-pub(crate) struct Calm {
-    word: AtomicU64,
-    looks: AtomicU64,
-}
+/// How often anybody has looked, at any breaker.
+static LOOKS: plain::AtomicU64 = plain::AtomicU64::new(0);
+
+pub(crate) struct Calm(AtomicU64);
 
 impl Calm {
     pub(crate) fn new() -> Self {
-        Self {
-            word: AtomicU64::new(UNKNOWN),
-            looks: AtomicU64::new(0),
-        }
+        Self(AtomicU64::new(UNKNOWN))
     }
 
-    /// The stay, if it is calm and nothing is measured.
+    /// The stay that admits calls which are not measured, if this word tells.
     #[inline]
     pub(crate) fn stay(&self) -> Option<Word> {
-        // Acquire pairs with the exchange in `find_out`: a call that is admitted by it comes after the
-        // beginning of the stay.
-        let raw = self.word.load(Ordering::Acquire);
-        (raw < MEASURED).then_some(Word::from_raw(raw))
+        // Acquire pairs with the exchange in `find_out`, and in `begin`: a call that is admitted by it comes
+        // after the beginning of the stay.
+        let raw = self.0.load(Ordering::Acquire);
+        // One test: the others have the highest bit.
+        (raw & (1 << 63) == 0).then_some(Word::from_raw(raw & !ADMITTED))
     }
 
     /// Whether a success of this stay changes nothing; one that was measured must not have been slow.
@@ -53,27 +54,37 @@ impl Calm {
     pub(crate) fn covers(&self, stay: Word, measured: bool) -> bool {
         // Relaxed: nothing is read after it. Each disturbance is seen in time by single-location order:
         // it is over before the outcome that caused it is.
-        self.word.load(Ordering::Relaxed) == mark(stay, measured)
+        self.0.load(Ordering::Relaxed) == mark(stay, measured)
+    }
+
+    /// Admits calls from now on, without measuring them: this stay of CLOSED has begun, or its settings
+    /// are such by now. The caller has the breaker's lock, under which it has ended what was before.
+    pub(crate) fn begin(&self, stay: Word) {
+        // Release pairs with the load in `stay`.
+        self.0.swap(stay.raw() | ADMITTED, Ordering::Release);
     }
 
     /// Enters the stay if `look` finds it calm. It looks at what others write before they disturb.
     pub(crate) fn find_out(&self, stay: Word, measured: bool, look: impl FnOnce() -> bool) {
         let to = mark(stay, measured);
-        // Relaxed: a glance. METRICS_ONLY has no mark for measured calls.
-        if to >= LOOKING || self.word.load(Ordering::Relaxed) != UNKNOWN {
+        // Relaxed: a glance, and the exchange looks again.
+        let before = self.0.load(Ordering::Relaxed);
+        let same = before == UNKNOWN || before == stay.raw() | ADMITTED;
+        // METRICS_ONLY has no mark for measured calls.
+        if to >= LOOKING || !same {
             return;
         }
         // Relaxed: only distinct numbers matter.
-        let number = LOOKING | (self.looks.fetch_add(1, Ordering::Relaxed) % NUMBERS);
-        if self.exchange(UNKNOWN, number) {
+        let number = LOOKING | (LOOKS.fetch_add(1, Ordering::Relaxed) % NUMBERS);
+        if self.exchange(before, number) {
             let found = look();
-            self.exchange(number, if found { to } else { UNKNOWN });
+            self.exchange(number, if found { to } else { before });
         }
     }
 
     fn exchange(&self, from: u64, to: u64) -> bool {
         // SeqCst pairs with `disturb`: see above.
-        self.word
+        self.0
             .compare_exchange(from, to, Ordering::SeqCst, Ordering::Relaxed)
             .is_ok()
     }
@@ -82,9 +93,26 @@ impl Calm {
     #[inline]
     pub(crate) fn disturb(&self) {
         // SeqCst pairs with `find_out`: see above.
-        if self.word.load(Ordering::SeqCst) != UNKNOWN {
-            self.end();
+        let word = self.0.load(Ordering::SeqCst);
+        if word != UNKNOWN && word & MEASURED != ADMITTED {
+            self.unsettle();
         }
+    }
+
+    #[cold]
+    fn unsettle(&self) {
+        // Release, as in `end`. Relaxed where it fails: only this word matters.
+        let _ = self
+            .0
+            .fetch_update(Ordering::Release, Ordering::Relaxed, |word| {
+                if word == UNKNOWN || word & MEASURED == ADMITTED {
+                    None
+                } else if Word::from_raw(word).state() == State::Closed {
+                    Some(word | ADMITTED)
+                } else {
+                    Some(UNKNOWN)
+                }
+            });
     }
 
     /// After the stay was closed to further outcomes, or its limits changed.
@@ -93,7 +121,7 @@ impl Calm {
         // Release pairs with the first exchange in `find_out`: who begins to look after this sees why it
         // was ended, and who began before does not enter the stay any more. No more is needed, since
         // this writes to the very word that the other side exchanges.
-        self.word.swap(UNKNOWN, Ordering::Release);
+        self.0.swap(UNKNOWN, Ordering::Release);
     }
 }
 
@@ -125,9 +153,30 @@ mod tests {
         assert!(!calm.covers(Word::in_stay(State::Closed, 4), false));
         calm.disturb();
         assert!(!calm.covers(stay, false));
+        assert_eq!(calm.stay(), Some(stay), "it is still the stay");
+        calm.end();
+        assert_eq!(calm.stay(), None);
         calm.find_out(stay, true, || true);
         assert_eq!(calm.stay(), None);
         assert!(calm.covers(stay, true) && !calm.covers(stay, false));
+    }
+
+    #[test]
+    fn a_stay_admits_calm_or_not() {
+        let (calm, stay) = (Calm::new(), Word::in_stay(State::Closed, 3));
+        calm.begin(stay);
+        assert_eq!(calm.stay(), Some(stay));
+        assert!(!calm.covers(stay, false));
+        calm.disturb();
+        calm.find_out(stay, false, || false);
+        assert_eq!(calm.stay(), Some(stay));
+        calm.find_out(Word::in_stay(State::Closed, 2), false, || true);
+        assert!(!calm.covers(stay, false));
+        calm.find_out(stay, false, || true);
+        assert!(calm.covers(stay, false));
+        calm.disturb();
+        assert_eq!(calm.stay(), Some(stay));
+        assert!(!calm.covers(stay, false));
     }
 
     #[test]

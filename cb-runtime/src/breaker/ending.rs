@@ -58,15 +58,25 @@ struct Timing {
 /// Once a call came near `slow`, durations are measured precisely for so long.
 const NEAR: Nanos = 60_000_000_000;
 
+/// A time in units of about a second, of which 2^32 are 146 years.
+#[allow(clippy::cast_possible_truncation)] // as was meant
+pub(super) const fn near(time: Nanos) -> u32 {
+    (time >> 30) as u32
+}
+
 impl Inner {
     /// Takes a call's outcome. Returns the number of the OPEN stay that it led to, if it did.
     #[inline]
     pub(crate) fn finish(&self, ticket: Ticket, outcome: Outcome) -> Option<u64> {
-        if outcome == Outcome::Success {
+        if outcome == Outcome::Failure && !ticket.is_measured() {
+            if let Some(opened) = self.fail_plainly(ticket.word) {
+                return opened;
+            }
+        } else if outcome == Outcome::Success {
             let done = if ticket.is_measured() {
                 self.finish_calmly(ticket)
             } else {
-                self.finish_plainly(ticket)
+                self.finish_plainly(ticket.word)
             };
             if done {
                 return None;
@@ -91,43 +101,6 @@ impl Inner {
             && self.calm.covers(ticket.word, true)
     }
 
-    /// Takes a success in CLOSED that needs neither the clock nor a judgement, and returns whether it
-    /// was one.
-    #[inline]
-    fn finish_plainly(&self, ticket: Ticket) -> bool {
-        let (stay, flags) = (ticket.word, self.limits.flags());
-        if !stay.is_closed() || !flags.plain() || !watch::nobody() {
-            return false;
-        }
-        // Before the word: see `Present`.
-        let window = self.window.present();
-        if self.word() != stay {
-            return false;
-        }
-        match window.record_success(stay.stay(), self.limits.min_calls()) {
-            Recorded::Harmless => {
-                self.streak.end(stay.stay());
-                true
-            }
-            // It has not recorded anything.
-            Recorded::Late | Recorded::Frozen => false,
-            Recorded::Displaced => {
-                // The window that took its place has it as what it is.
-                let recorded = Recorded::Counted;
-                if self.word() == stay {
-                    let _ = self.recorded(stay, Mark::SUCCESS, recorded, flags, Coarse::UNKNOWN);
-                } else {
-                    self.late(None);
-                }
-                true
-            }
-            recorded => {
-                let _ = self.recorded(stay, Mark::SUCCESS, recorded, flags, Coarse::UNKNOWN);
-                true
-            }
-        }
-    }
-
     #[inline(never)]
     fn finish_with_care(&self, ticket: Ticket, outcome: Outcome) -> Option<u64> {
         self.leave(ticket);
@@ -144,10 +117,12 @@ impl Inner {
     /// The call is not running any more. Before it is recorded, so that it never counts twice.
     #[inline]
     fn leave(&self, ticket: Ticket) {
-        if self.hanging.is_on() && matches!(ticket.word.state(), State::Closed | State::MetricsOnly)
-        {
+        let Some(hanging) = self.rare.counted() else {
+            return;
+        };
+        if matches!(ticket.word.state(), State::Closed | State::MetricsOnly) {
             if let Some(began) = ticket.began(&self.clock) {
-                self.hanging.end(ticket.word.stay(), began.at);
+                hanging.end(ticket.word.stay(), began.at);
             }
         }
     }
@@ -170,7 +145,7 @@ impl Inner {
     #[inline]
     fn end(&self, ticket: Ticket, end: End) -> Option<u64> {
         let flags = self.limits.flags();
-        if flags.unusual() && self.limits.warmup().is_some() {
+        if flags.unusual() && self.rare.warmup().is_some() {
             // It may have ended since anybody looked.
             self.end_warm_up(self.clock.now());
         }
@@ -250,7 +225,7 @@ impl Inner {
             }
             // Relaxed: see `admit_closed`.
             self.near_until
-                .store(end.at.saturating_add(NEAR), Ordering::Relaxed);
+                .store(near(end.at.saturating_add(NEAR)) + 1, Ordering::Relaxed);
         }
         let now = self.clock.now();
         timing.now = Coarse::exactly(now);
@@ -286,8 +261,7 @@ impl Inner {
                 // There is a later window, or a later stay.
                 Recorded::Late => {}
                 Recorded::Displaced => {
-                    if !self.amend(word, mark) {
-                        self.late(timing.took);
+                    if !self.amend(word, mark, timing.took) {
                         return None;
                     }
                     break Recorded::Counted;
@@ -311,9 +285,9 @@ impl Inner {
     }
 
     /// An outcome had its place in a window that has been replaced since: the new one has it as a
-    /// success. Puts that right; `false` if the stay is over.
+    /// success. Puts that right; `false` if the stay is over, and the outcome late.
     #[cold]
-    fn amend(&self, word: Word, mark: Mark) -> bool {
+    pub(super) fn amend(&self, word: Word, mark: Mark, took: Option<Nanos>) -> bool {
         let stay = self.lock();
         let in_its_stay = self.word() == word;
         if in_its_stay && mark != Mark::SUCCESS {
@@ -322,12 +296,32 @@ impl Inner {
             window.amend(stay.number, mark);
             window.thaw(stay.number);
         }
+        drop(stay);
+        if !in_its_stay {
+            self.late(took);
+        }
         in_its_stay
+    }
+
+    /// After an outcome was recorded: what it does to the row of failures and to a calm window. Returns
+    /// the failures in a row that it makes.
+    #[inline]
+    pub(super) fn note(&self, word: Word, mark: Mark) -> u32 {
+        let mut streak = 0;
+        if mark.failed() {
+            streak = self.streak.extend(word.stay());
+        } else if !mark.cancelled() {
+            self.streak.end(word.stay());
+        }
+        if mark != Mark::SUCCESS {
+            self.calm.disturb();
+        }
+        streak
     }
 
     /// What follows from an outcome that was recorded.
     #[inline(never)]
-    fn recorded(
+    pub(super) fn recorded(
         &self,
         word: Word,
         mark: Mark,
@@ -335,21 +329,12 @@ impl Inner {
         flags: Flags,
         now: Coarse,
     ) -> Option<u64> {
-        let streak = if mark.failed() {
-            self.streak.extend(word.stay())
-        } else {
-            if !mark.cancelled() {
-                self.streak.end(word.stay());
-            }
-            0
-        };
-        if mark != Mark::SUCCESS {
-            self.calm.disturb();
-        } else if recorded == Recorded::Clean && flags.may_be_calm() {
+        let streak = self.note(word, mark);
+        if mark == Mark::SUCCESS && recorded == Recorded::Clean && flags.may_be_calm() {
             self.calm_down(word, flags);
         }
         let judged = recorded == Recorded::Counted
-            || (flags.unusual() && self.hanging.is_on())
+            || (flags.unusual() && self.rare.counted().is_some())
             || (flags.changed() && self.limits.take_change());
         if judged {
             self.judge(word, now, streak)
@@ -466,7 +451,7 @@ impl Inner {
     }
 
     #[cold]
-    fn late(&self, took: Option<Nanos>) {
+    pub(super) fn late(&self, took: Option<Nanos>) {
         count(&self.rare.things().late);
         self.count_end(Ending::Late, took);
         if self.events.watches(Interest::CALLS) && self.word().state() != State::Disabled {

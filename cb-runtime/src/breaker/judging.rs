@@ -12,7 +12,7 @@ use super::stay::{Stay, Wait};
 impl Inner {
     /// Returns the number of the OPEN stay that this led to.
     pub(super) fn judge(&self, word: Word, now: Coarse, streak: u32) -> Option<u64> {
-        if self.limits.warmup().is_some() && self.is_warming(self.exactly(now)) {
+        if self.rare.warmup().is_some() && self.is_warming(self.exactly(now)) {
             return None;
         }
         let min_calls = self.limits.min_calls();
@@ -41,16 +41,16 @@ impl Inner {
 
     /// The calls of this stay that are still running past `slow`, with `count_running`.
     fn overdue(&self, word: Word, now: Coarse) -> u32 {
-        if !self.hanging.is_on() {
+        let Some(hanging) = self.rare.counted() else {
             return 0;
-        }
-        let running = self.hanging.now(word.stay(), self.exactly(now));
+        };
+        let running = hanging.now(word.stay(), self.exactly(now));
         running.map_or(0, |running| running.overdue)
     }
 
     /// Judges again, on figures that hold still, and acts on it.
     #[cold]
-    fn confirm(&self, word: Word, now: Coarse, streak: u32) -> Option<u64> {
+    pub(super) fn confirm(&self, word: Word, now: Coarse, streak: u32) -> Option<u64> {
         let opened = {
             let mut stay = self.lock();
             // Somebody else may have ended the stay.

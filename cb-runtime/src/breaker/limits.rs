@@ -74,6 +74,11 @@ impl Flags {
         self.has(Self::COUNTED) && !self.unusual()
     }
 
+    /// Whether calls in CLOSED are admitted without a look at the clock, or at anything else.
+    pub(crate) fn admits(self) -> bool {
+        !self.has(Self::MEASURED | Self::UNUSUAL)
+    }
+
     /// Whether a success needs nothing but to be counted.
     #[inline]
     pub(crate) fn plain(self) -> bool {
@@ -108,10 +113,8 @@ pub(crate) struct Limits {
     slow_rate: AtomicU32,
     failure_count: AtomicU32,
     consecutive_failures: AtomicU32,
-    /// Off: `Nanos::MAX`, as the next two.
+    /// Off: `Nanos::MAX`.
     slow: AtomicU64,
-    warmup: AtomicU64,
-    ramp: AtomicU64,
 }
 
 impl Limits {
@@ -124,8 +127,6 @@ impl Limits {
             failure_count: AtomicU32::new(0),
             consecutive_failures: AtomicU32::new(0),
             slow: AtomicU64::new(0),
-            warmup: AtomicU64::new(0),
-            ramp: AtomicU64::new(0),
         };
         limits.set(settings, clock, 0);
         limits
@@ -141,9 +142,6 @@ impl Limits {
         let count = |cell: &AtomicU32, value: Option<u32>| {
             cell.store(value.unwrap_or(NONE), Ordering::Relaxed);
         };
-        let time = |cell: &AtomicU64, value: Option<Nanos>| {
-            cell.store(value.unwrap_or(Nanos::MAX), Ordering::Relaxed);
-        };
         count(&self.min_calls, Some(rules.min_calls));
         count(&self.failure_rate, Some(rules.failure_rate.units()));
         count(&self.slow_rate, rules.slow_rate.map(Percent::units));
@@ -152,8 +150,6 @@ impl Limits {
         // Release pairs with the load in `slow`: the window has room for slow calls by now.
         self.slow
             .store(settings.slow.unwrap_or(Nanos::MAX), Ordering::Release);
-        time(&self.warmup, settings.warmup);
-        time(&self.ramp, settings.ramp);
         // Release pairs with the update in `take_change`: who takes the change judges by it.
         self.flags
             .store(Flags::of(settings, clock).0 | flags, Ordering::Release);
@@ -194,18 +190,6 @@ impl Limits {
         // Acquire pairs with the store in `set`.
         some(self.slow.load(Ordering::Acquire))
     }
-
-    pub(crate) fn warmup(&self) -> Option<Nanos> {
-        time(&self.warmup)
-    }
-
-    pub(crate) fn ramp(&self) -> Option<Nanos> {
-        time(&self.ramp)
-    }
-}
-
-fn time(cell: &AtomicU64) -> Option<Nanos> {
-    some(cell.load(Ordering::Relaxed))
 }
 
 fn some(time: Nanos) -> Option<Nanos> {

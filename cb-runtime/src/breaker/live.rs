@@ -40,12 +40,16 @@ impl Inner {
         if matches!(self.word().state(), State::Closed | State::MetricsOnly) {
             self.shape_window(&stay, Some(stay.number));
         }
+        self.rare.set(settings);
         self.limits.change(settings, &self.clock);
         self.calm.end();
+        self.begin_admitting(self.word());
         // After the limits: a call that was admitted by the earlier ones has begun before this.
         let slow = settings.slow.filter(|_| settings.count_running);
-        self.hanging
-            .change(slow, stay.number, self.birth, &self.clock);
+        if slow.is_some() || self.rare.hanging().is_some() {
+            let hanging = &self.rare.things().hanging;
+            hanging.change(slow, stay.number, self.birth, &self.clock);
+        }
         let warmup = |layers: &Layers| layers.settings().warmup;
         self.change_warmup(&mut stay, warmup(&before), now);
         // Relaxed: as in `transit`.
@@ -102,7 +106,7 @@ impl Inner {
             }
         };
         // Relaxed: who must not miss it looks again under the lock.
-        self.warm_at.store(end, Ordering::Relaxed);
+        self.rare.things().warm_at.store(end, Ordering::Relaxed);
         self.settle(stay, now);
     }
 

@@ -31,14 +31,14 @@ impl Streak {
     /// A success: the row has ended.
     #[inline]
     pub(crate) fn end(&self, stay: u64) {
-        let tag = stay << COUNT_BITS;
+        let none = stay << COUNT_BITS;
         // Relaxed: as in `extend`. A row of another stay needs no end; and only the very row that
         // was seen is ended, so a failure that comes in between begins a new one after it.
         let word = self.0.load(Ordering::Relaxed);
-        if word & !COUNT == tag && word & COUNT != 0 {
+        if (1..=COUNT).contains(&word.wrapping_sub(none)) {
             let _ = self
                 .0
-                .compare_exchange(word, tag, Ordering::Relaxed, Ordering::Relaxed);
+                .compare_exchange(word, none, Ordering::Relaxed, Ordering::Relaxed);
         }
     }
 

@@ -4,8 +4,6 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-#[cfg(feature = "tokio")]
-use crate::bell::Bell;
 use crate::clock::{Clock, Nanos, nanos};
 use crate::error::IllegalTransition;
 use crate::event::{Cause, Event, EventKind, Interest};
@@ -13,12 +11,11 @@ use crate::explain::Explanation;
 use crate::layers::Layers;
 use crate::listeners::{Events, Hub, Subscription};
 use crate::name::Name;
-use crate::random::Random;
 use crate::snapshot::Snapshot;
 use crate::state::State;
-use crate::sync::{AtomicBool, AtomicU64, Mutex};
+use crate::sync::{AtomicBool, AtomicU32, AtomicU64, Mutex};
 use crate::tally::{Tally, What};
-use crate::window::{Hanging, Sliding};
+use crate::window::Sliding;
 
 mod calm;
 mod ending;
@@ -30,6 +27,7 @@ mod live;
 mod marks;
 mod past;
 mod permission;
+mod plain;
 mod probes;
 mod ramp;
 mod rare;
@@ -92,22 +90,16 @@ pub(crate) struct Inner {
     pub(crate) clock: Clock,
     /// The clock when the breaker was made. Deadlines in `word` count from here.
     birth: Nanos,
-    /// Until when durations are measured with the precise clock although `slow` is long.
-    near_until: AtomicU64,
-    /// With `count_running`.
-    pub(crate) hanging: Hanging,
     pub(crate) name: Name,
     /// Rejections and fallbacks' answers.
     tally: Tally,
     pub(crate) events: Events,
-    /// With `warmup`: when it ends; 0 before the first call, `Nanos::MAX` once it is over.
-    warm_at: AtomicU64,
-    /// Tells the registry's timer that a deadline may have changed.
-    #[cfg(feature = "tokio")]
-    timer: Arc<Bell>,
     stay: Mutex<Stay>,
     rare: Rare,
     pub(crate) streak: Streak,
+    /// Until when durations are measured with the precise clock although `slow` is long: see
+    /// [`near`](ending::near).
+    near_until: AtomicU32,
     /// Whether the registry's timer has yet to hear of a transition.
     unannounced: AtomicBool,
     /// Whether a time window may spread over more memory.
@@ -121,22 +113,15 @@ pub(crate) struct Surroundings {
     pub(crate) hub: Arc<Hub>,
     /// Whether a breaker that many threads use may take more memory for it.
     pub(crate) shards: bool,
-    #[cfg(feature = "tokio")]
-    pub(crate) timer: Arc<Bell>,
 }
 
 impl CircuitBreaker {
     pub(crate) fn new(name: Name, layers: Arc<Layers>, surroundings: Surroundings) -> Self {
         let clock = surroundings.clock;
         let birth = clock.now();
-        let random = if clock.is_test() {
-            Random::fixed()
-        } else {
-            Random::new()
-        };
-        let (stay, word) = Stay::first(Arc::clone(&layers), birth, random);
+        let (stay, word) = Stay::first(Arc::clone(&layers), birth);
         let settings = layers.settings();
-        Self {
+        let breaker = Self {
             inner: Arc::new(Inner {
                 name,
                 birth,
@@ -144,26 +129,20 @@ impl CircuitBreaker {
                 gate: Gate::open(),
                 window: Sliding::new(settings, birth, surroundings.shards),
                 streak: Streak::default(),
-                rare: Rare::default(),
-                warm_at: AtomicU64::new(if settings.warmup.is_some() {
-                    0
-                } else {
-                    Nanos::MAX
-                }),
-                hanging: Hanging::new(settings.slow.filter(|_| settings.count_running), birth),
+                rare: Rare::new(settings, birth),
                 shards: surroundings.shards,
                 tally: Tally::default(),
                 calm: Calm::new(),
-                near_until: AtomicU64::new(0),
+                near_until: AtomicU32::new(0),
                 stay: Mutex::new(stay),
                 events: Events::new(surroundings.hub),
                 unannounced: AtomicBool::new(false),
-                #[cfg(feature = "tokio")]
-                timer: surroundings.timer,
                 limits: Limits::new(settings, &clock),
                 clock,
             }),
-        }
+        };
+        breaker.inner.begin_admitting(word);
+        breaker
     }
 
     /// Tells it from all others that live at the same time.
@@ -199,7 +178,7 @@ impl CircuitBreaker {
     pub fn would_permit(&self) -> bool {
         match self.state() {
             State::Disabled | State::MetricsOnly => true,
-            State::Closed if self.inner.limits.ramp().is_none() => true,
+            State::Closed if self.inner.rare.ramp_length().is_none() => true,
             State::ForcedOpen => false,
             State::Closed | State::Open | State::HalfOpen => self.inner.caught_up(|stay| {
                 let now = self.inner.clock.now();
@@ -366,7 +345,7 @@ impl Inner {
             State::Open => self.limits.flags().auto_half_open(),
             // Failures may be forgotten too.
             State::HalfOpen => true,
-            State::Closed | State::MetricsOnly => self.limits.warmup().is_some(),
+            State::Closed | State::MetricsOnly => self.rare.warmup().is_some(),
             State::ForcedOpen | State::Disabled => false,
         }
     }
@@ -375,7 +354,7 @@ impl Inner {
     fn has_room(&self, stay: &Stay, now: Nanos) -> bool {
         match self.word().state() {
             State::Disabled | State::MetricsOnly => true,
-            State::Closed => self.limits.ramp().is_none_or(|length| {
+            State::Closed => self.rare.ramp_length().is_none_or(|length| {
                 let ramp = self.rare.ramp();
                 ramp.is_none_or(|ramp| ramp.would_admit(now, length))
             }),

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::clock::Nanos;
 use crate::event::Cause;
 use crate::layers::Layers;
+use crate::random::Random;
 
 use super::probes::Probes;
 
@@ -20,6 +21,8 @@ pub(crate) struct Past {
     pub(super) wait: Nanos,
     /// HALF_OPEN stays in a row that led back to OPEN.
     pub(super) failed_stays: u32,
+    /// Where random parts of waits come from, once there was one.
+    pub(super) random: Option<Random>,
     /// The random part of this OPEN stay's wait; `None` if somebody named it.
     pub(super) draw: Option<f64>,
     /// The wait of this OPEN stay.
@@ -37,6 +40,7 @@ pub(super) static NO_PAST: Past = Past {
     attempt: 0,
     wait: 0,
     failed_stays: 0,
+    random: None,
     draw: None,
     served_wait: 0,
     probes: Probes::NONE,

@@ -6,12 +6,14 @@ use crate::clock::{Clock, Coarse, Nanos};
 use crate::error::{CallNotPermitted, Reason, Why};
 use crate::event::{Cause, EventKind, Interest};
 use crate::fault;
+use crate::name::Name;
 use crate::state::{State, Word};
 use crate::sync::Ordering;
 use crate::tally::What;
 use crate::watch;
 
 use super::Inner;
+use super::ending::near;
 use super::limits::Flags;
 use super::stay::{Stay, Wait};
 
@@ -37,6 +39,16 @@ pub(super) struct Barrier {
     pub(super) reason: Reason,
     /// Since the breaker was made; `None` if it is not known when it is gone.
     pub(super) until: Option<Nanos>,
+}
+
+impl Barrier {
+    #[inline]
+    fn open(word: Word) -> Self {
+        Self {
+            reason: Reason::Open,
+            until: word.deadline(),
+        }
+    }
 }
 
 impl Ticket {
@@ -142,7 +154,7 @@ impl Inner {
         if flags.coarse() {
             let now = self.clock.coarse();
             // Relaxed: a call that has not seen it yet behaves as if it had come a little earlier.
-            if now.at >= self.near_until.load(Ordering::Relaxed) {
+            if near(now.at) >= self.near_until.load(Ordering::Relaxed) {
                 return self.unless_unusual(Ticket::new(word, now.at | COARSE));
             }
         }
@@ -158,12 +170,6 @@ impl Inner {
         } else {
             ticket
         }
-    }
-
-    /// Whether a success of this call leaves everything as it is, so that nothing need be done.
-    #[inline]
-    pub(crate) fn success_changes_nothing(&self, ticket: Ticket) -> bool {
-        !ticket.is_measured() && self.calm.covers(ticket.word, false) && watch::nobody()
     }
 
     /// Asks for permission.
@@ -183,41 +189,75 @@ impl Inner {
         self.admit_unless_rejected()
     }
 
+    /// The rejection of a call that nobody watches, as far as it is known without the lock; `None` if
+    /// there is more to look at.
+    #[inline(always)]
+    pub(crate) fn refuse_plainly(&self) -> Option<Why> {
+        if !watch::nobody() {
+            return None;
+        }
+        let word = self.word();
+        let barrier = match word.state() {
+            State::Open => Barrier::open(word),
+            // Apart, for the sake of the usual case.
+            _ => self.barrier(word)?,
+        };
+        let (rest, read) = self.rest_of(barrier)?;
+        let before = self.tally.count(What::Rejected);
+        self.tell_rejection(barrier.reason, rest, read, before);
+        Some(Why::new(barrier.reason, rest))
+    }
+
     /// What calls have to wait for, as far as that is known without the lock.
-    #[inline]
+    #[inline(never)]
     fn barrier(&self, word: Word) -> Option<Barrier> {
         match word.state() {
-            State::Open => Some(Barrier {
-                reason: Reason::Open,
-                until: word.deadline(),
-            }),
+            State::Open => Some(Barrier::open(word)),
             State::HalfOpen => self.gate.barrier(),
-            _ => None,
+            State::ForcedOpen => Some(Barrier {
+                reason: Reason::ForcedOpen,
+                until: None,
+            }),
+            State::Closed | State::Disabled | State::MetricsOnly => None,
         }
     }
 
-    /// A rejection until the barrier is gone. It was there before the clock is read, so what is not
-    /// over by the clock was not over then.
-    #[inline]
+    /// A rejection until the barrier is gone.
     fn pass(&self, barrier: Barrier) -> Result<(), Why> {
-        let Barrier { reason, until } = barrier;
-        let (mut rest, mut read) = (None, None);
-        if let Some(until) = until {
-            // The reading that decides is what the rejection reports: of the coarse clock, if more is
-            // left than that can lag. Then the rest is a little too long, never too short.
-            let due = self.birth.saturating_add(until);
-            let coarse = self.clock.coarse();
-            let mut now = coarse.at;
-            if coarse.lag > 0 && now < due && due - now <= coarse.lag {
-                now = self.clock.now();
-            }
-            if now >= due {
-                return Ok(());
-            }
-            rest = (reason != Reason::HalfOpenFull).then(|| due - now);
-            read = Some(now);
+        match self.rest_of(barrier) {
+            Some((rest, read)) => Err(self.reject(barrier.reason, rest, read)),
+            None => Ok(()),
         }
-        Err(self.reject_at_once(reason, rest, read))
+    }
+
+    /// What the caller is told of how long the barrier will be there, and the time if it was read;
+    /// `None` if it is gone. It was there before the clock is read, so what is not over by the clock was
+    /// not over then.
+    #[inline]
+    fn rest_of(&self, barrier: Barrier) -> Option<(Option<Nanos>, Option<Nanos>)> {
+        let Some(until) = barrier.until else {
+            return Some((None, None));
+        };
+        // The reading that decides is what the rejection reports: of the coarse clock, if more is
+        // left than that can lag. Then the rest is a little too long, never too short.
+        let due = self.birth.saturating_add(until);
+        let coarse = self.clock.coarse();
+        let (mut rest, mut now) = (due.saturating_sub(coarse.at), coarse.at);
+        if rest <= coarse.lag {
+            now = self.precisely();
+            rest = due.saturating_sub(now);
+        }
+        if rest == 0 {
+            return None;
+        }
+        let told = (barrier.reason != Reason::HalfOpenFull).then_some(rest);
+        Some((told, Some(now)))
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn precisely(&self) -> Nanos {
+        self.clock.now()
     }
 
     fn ticket(&self, word: Word) -> Ticket {
@@ -246,8 +286,7 @@ impl Inner {
                         return answer;
                     }
                 }
-                State::ForcedOpen => return Err(self.reject(Reason::ForcedOpen, None, None)),
-                State::Open => {
+                State::Open | State::ForcedOpen => {
                     self.barrier(word).map_or(Ok(()), |it| self.pass(it))?;
                     if let Some(ticket) = self.end_wait(word, self.clock.now()) {
                         return Ok(ticket);
@@ -268,28 +307,28 @@ impl Inner {
             return Some(Ok(self.ticket(word)));
         }
         let now = self.clock.now();
-        if let Some(warmup) = self.limits.warmup() {
+        if let Some(warmup) = self.rare.warmup() {
             self.warm_up(now, warmup);
             if self.word() != word {
                 return None;
             }
         }
-        if self.hanging.is_on() && !self.is_warming(now) {
+        if self.rare.counted().is_some() && !self.is_warming(now) {
             // What hangs may have to open it, before another call joins.
             let _ = self.judge(word, Coarse::exactly(now), 0);
             if self.word() != word {
                 return None;
             }
         }
-        if let Some(length) = self.limits.ramp().filter(|_| word.is_closed()) {
+        if let Some(length) = self.rare.ramp_length().filter(|_| word.is_closed()) {
             let ramp = self.rare.ramp();
             if !ramp.is_none_or(|ramp| ramp.admit(now, length)) {
                 return Some(Err(self.reject(Reason::Ramping, None, Some(now))));
             }
         }
         let mut ticket = self.ticket(word);
-        while self.hanging.is_on() {
-            if let Some(start) = self.hanging.begin(word.stay(), &self.clock) {
+        while let Some(hanging) = self.rare.counted() {
+            if let Some(start) = hanging.begin(word.stay(), &self.clock) {
                 ticket.start = Start(start);
                 break;
             }
@@ -304,9 +343,8 @@ impl Inner {
         if self.warm_at() == 0 {
             let end = now.saturating_add(warmup).max(1);
             // Relaxed: the first of several calls sets it, and nothing else depends on it.
-            let _ = self
-                .warm_at
-                .compare_exchange(0, end, Ordering::Relaxed, Ordering::Relaxed);
+            let warm_at = &self.rare.things().warm_at;
+            let _ = warm_at.compare_exchange(0, end, Ordering::Relaxed, Ordering::Relaxed);
         } else {
             self.end_warm_up(now);
         }
@@ -380,19 +418,9 @@ impl Inner {
         Some(Err(self.reject(reason, retry_after, Some(now))))
     }
 
+    /// `now` is the time if somebody has read it.
     #[inline(never)]
     fn reject(&self, reason: Reason, retry_after: Option<Nanos>, now: Option<Nanos>) -> Why {
-        self.reject_at_once(reason, retry_after, now)
-    }
-
-    /// `now` is the time if somebody has read it.
-    #[inline]
-    fn reject_at_once(
-        &self,
-        reason: Reason,
-        retry_after: Option<Nanos>,
-        now: Option<Nanos>,
-    ) -> Why {
         let before = self.tally.count(What::Rejected);
         self.tell_rejection(reason, retry_after, now, before);
         if self.events.watches(Interest::EACH_CALL) {
@@ -402,8 +430,17 @@ impl Inner {
         Why::new(reason, retry_after)
     }
 
-    /// What the caller is told.
-    #[inline]
+    /// What the caller is told. Written where it goes at once: what is put together elsewhere and then
+    /// moved waits for its parts to arrive.
+    #[inline(always)]
+    pub(crate) fn rejected<T>(&self, why: Why) -> Result<T, CallNotPermitted> {
+        match &self.name {
+            Name::Plain(name) => Err(CallNotPermitted::new(Name::Plain(*name), why)),
+            Name::Shared(_) => Err(self.rejection(why)),
+        }
+    }
+
+    #[inline(never)]
     pub(crate) fn rejection(&self, why: Why) -> CallNotPermitted {
         CallNotPermitted::new(self.name.clone(), why)
     }

@@ -30,7 +30,8 @@ impl Inner {
         };
         let rate = |part| (counts.total >= min_calls).then(|| percent(part, counts.total));
         let recording = matches!(state, State::Closed | State::MetricsOnly);
-        let in_flight = self.hanging.now(stay.number, now).filter(|_| recording);
+        let hanging = self.rare.hanging().filter(|_| recording);
+        let in_flight = hanging.and_then(|hanging| hanging.now(stay.number, now));
         let totals = self.totals();
         let rest = self.rest_of_wait(now);
         let none = History::default();

@@ -34,7 +34,6 @@ pub(crate) struct Stay {
     /// Counts stays from 1.
     pub(crate) number: u64,
     pub(crate) entered: Nanos,
-    random: Random,
     pub(crate) figures: Figures,
     /// The state that the breaker was made in.
     pub(super) first: State,
@@ -69,7 +68,7 @@ pub(crate) enum Figures {
 }
 
 impl Stay {
-    pub(crate) fn first(layers: Arc<Layers>, now: Nanos, random: Random) -> (Self, Word) {
+    pub(crate) fn first(layers: Arc<Layers>, now: Nanos) -> (Self, Word) {
         let settings = layers.settings();
         let state = match settings.mode {
             Mode::Enabled => State::Closed,
@@ -88,7 +87,6 @@ impl Stay {
         let stay = Self {
             number: 1,
             entered: now,
-            random,
             figures: match state {
                 State::Closed | State::MetricsOnly => Figures::Window(1),
                 _ => Figures::Nothing,
@@ -181,7 +179,9 @@ impl Inner {
         if matches!(to, State::Closed | State::MetricsOnly) {
             self.shape_window(stay, None);
         }
-        self.hanging.begin_stay(stay.number, at);
+        if let Some(hanging) = self.rare.hanging() {
+            hanging.begin_stay(stay.number, at);
+        }
         let rejections_go_on = to == State::Open
             && matches!(
                 from,
@@ -200,6 +200,7 @@ impl Inner {
         // Release pairs with the load in `word`: who sees the new state sees the window frozen.
         // The deadline is in the word itself. Only the holder of the lock stores.
         self.word.store(word.raw(), Ordering::Release);
+        self.begin_admitting(word);
         if from != to {
             figures.wait = (to == State::Open && stay.served_wait != Nanos::MAX)
                 .then(|| Duration::from_nanos(stay.served_wait));
@@ -208,6 +209,13 @@ impl Inner {
         }
         // Relaxed: `announce` runs in this thread, or in one that has taken the lock since.
         self.unannounced.store(true, Ordering::Relaxed);
+    }
+
+    /// Once the word says so: see [`Calm`](super::calm::Calm). The caller has the lock.
+    pub(super) fn begin_admitting(&self, word: Word) {
+        if word.is_closed() && self.limits.flags().admits() {
+            self.calm.begin(word);
+        }
     }
 
     /// Before the stay is entered: `stay.entered` is still that of the one that ends.
@@ -238,7 +246,7 @@ impl Inner {
                     policy::next_wait(settings, stay.wait)
                 };
                 stay.attempt += 1;
-                let draw = stay.random.next();
+                let draw = self.draw(stay);
                 stay.draw = Some(draw);
                 stay.served_wait =
                     policy::served_wait(settings, stay.wait, stay.failed_stays, cause, draw);
@@ -266,7 +274,10 @@ impl Inner {
             match self.word().state() {
                 state @ (State::Closed | State::MetricsOnly) => {
                     // Relaxed: written under the lock from here on.
-                    self.warm_at.store(Nanos::MAX, Ordering::Relaxed);
+                    self.rare
+                        .things()
+                        .warm_at
+                        .store(Nanos::MAX, Ordering::Relaxed);
                     self.transit(stay, state, Wait::Computed, due, Cause::Manual);
                 }
                 State::Open if step >= CATCH_UP_LIMIT => {
@@ -291,8 +302,16 @@ impl Inner {
     }
 
     pub(crate) fn warm_at(&self) -> Nanos {
-        // Relaxed: who must not miss the end of the warm-up looks again under the lock.
-        self.warm_at.load(Ordering::Relaxed)
+        self.rare.warm_at()
+    }
+
+    /// The random part of a wait; on a test clock the same sequence each time.
+    fn draw(&self, stay: &mut Stay) -> f64 {
+        let new = || match self.clock.is_test() {
+            true => Random::fixed(),
+            false => Random::new(),
+        };
+        stay.random.get_or_insert_with(new).next()
     }
 
     /// In HALF_OPEN with `half_open_failure_window`.
@@ -382,7 +401,7 @@ impl Inner {
             let failed = u32::try_from(passed).unwrap_or(u32::MAX);
             stay.failed_stays = stay.failed_stays.saturating_add(failed);
             stay.wait = next;
-            let draw = stay.random.next();
+            let draw = self.draw(stay);
             stay.draw = Some(draw);
             stay.served_wait =
                 policy::served_wait(settings, next, stay.failed_stays, Cause::WaitOver, draw);
@@ -430,7 +449,7 @@ impl Inner {
         // Relaxed: see `transit`. The timer's wakers are foreign code, so not under the lock.
         #[cfg(feature = "tokio")]
         if self.unannounced.swap(false, Ordering::Relaxed) {
-            self.timer.ring();
+            self.events.ring();
         }
         self.events.deliver();
     }

@@ -39,7 +39,7 @@ fn a_change_of_the_limit_miscounts_no_running_call() {
     const SLOW: u64 = 1_000_000_000;
     explore(|| {
         let clock = Clock::from(&TestClock::new());
-        let hanging = Arc::new(Hanging::new(None, 0));
+        let hanging = Arc::new(Hanging::off());
         let (other, time) = (Arc::clone(&hanging), clock.clone());
         both(
             move || {

@@ -226,9 +226,9 @@ impl Registry {
 
     pub(super) fn configured(&self, concerned: impl Fn(&str) -> bool) -> Vec<Configured> {
         let mut all = Vec::new();
-        for (name, entry) in read(&self.shared.entries).iter() {
-            if concerned(name) {
-                all.push(Configured::Breaker(entry.breaker.clone()));
+        for breaker in read(&self.shared.entries).all() {
+            if concerned(breaker.name()) {
+                all.push(Configured::Breaker(breaker.clone()));
             }
         }
         for (name, entry) in read(&self.shared.keyed).iter() {

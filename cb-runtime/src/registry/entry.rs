@@ -1,5 +1,8 @@
-//! A place in the registry.
+//! Places in the registry.
 
+use std::borrow::Borrow;
+use std::collections::{HashMap, HashSet};
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use crate::breaker::CircuitBreaker;
@@ -7,10 +10,87 @@ use crate::conflict::{Conflict, ConflictKind};
 use crate::keys::Keys;
 use crate::site::Site;
 
-/// A breaker and the functions that have it.
-pub(super) struct Entry {
-    pub(super) breaker: CircuitBreaker,
-    pub(super) functions: Functions,
+/// The breakers without a key, by name, and the functions that have them: most breakers that are made
+/// by code have none.
+#[derive(Default)]
+pub(super) struct Entries {
+    breakers: HashSet<Named>,
+    functions: HashMap<&'static str, Functions>,
+}
+
+/// A breaker that is looked up by its name.
+struct Named(CircuitBreaker);
+
+impl Borrow<str> for Named {
+    fn borrow(&self) -> &str {
+        self.0.name()
+    }
+}
+
+impl Hash for Named {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.name().hash(state);
+    }
+}
+
+impl PartialEq for Named {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.name() == other.0.name()
+    }
+}
+
+impl Eq for Named {}
+
+impl Entries {
+    pub(super) fn get(&self, name: &str) -> Option<&CircuitBreaker> {
+        self.breakers.get(name).map(|named| &named.0)
+    }
+
+    pub(super) fn all(&self) -> impl Iterator<Item = &CircuitBreaker> {
+        self.breakers.iter().map(|named| &named.0)
+    }
+
+    /// The breaker of a function, if it has joined it.
+    pub(super) fn at_site(&self, site: &'static Site) -> Option<&CircuitBreaker> {
+        let functions = self.functions.get(site.name)?;
+        functions.know(site).then(|| self.get(site.name))?
+    }
+
+    pub(super) fn has_functions(&self, name: &str) -> bool {
+        self.functions.contains_key(name)
+    }
+
+    /// The breaker of this name, made if there is none, and what these functions want of it that is not
+    /// in force.
+    pub(super) fn join(
+        &mut self,
+        name: &str,
+        sites: &[&'static Site],
+        make: impl FnOnce() -> CircuitBreaker,
+    ) -> (CircuitBreaker, Vec<Conflict>) {
+        let (breaker, ruling) = match self.get(name) {
+            Some(breaker) => (breaker.clone(), None),
+            None => {
+                let breaker = make();
+                self.breakers.insert(Named(breaker.clone()));
+                (breaker, ruling(sites))
+            }
+        };
+        let Some(first) = sites.first() else {
+            return (breaker, Vec::new());
+        };
+        let functions = self
+            .functions
+            .entry(first.name)
+            .or_insert_with(|| Functions::new(ruling));
+        let conflicts = functions.join(name, sites);
+        (breaker, conflicts)
+    }
+
+    /// Only of one without functions.
+    pub(super) fn remove(&mut self, name: &str) -> Option<CircuitBreaker> {
+        self.breakers.take(name).map(|named| named.0)
+    }
 }
 
 /// The breakers of a name with a key, and the functions that have them.
@@ -33,10 +113,6 @@ impl Functions {
             ruling,
             known: Vec::new(),
         }
-    }
-
-    pub(super) fn is_empty(&self) -> bool {
-        self.known.is_empty()
     }
 
     pub(super) fn know(&self, site: &'static Site) -> bool {

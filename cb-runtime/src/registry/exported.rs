@@ -31,7 +31,7 @@ impl Registry {
     pub(crate) fn listed(&self) -> Vec<(CircuitBreaker, Option<&'static str>)> {
         self.make_all_announced();
         let alone = read(&self.shared.entries);
-        let alone = alone.values().map(|entry| (entry.breaker.clone(), None));
+        let alone = alone.all().map(|breaker| (breaker.clone(), None));
         let mut listed: Vec<_> = alone.collect();
         for (name, entry) in read(&self.shared.keyed).iter() {
             let all = entry.keys.all().into_iter();

@@ -135,7 +135,7 @@ impl Registry {
             for keyed in [false, true] {
                 let is_made = match keyed {
                     true => read(&self.shared.keyed).contains_key(name),
-                    false => read(&self.shared.entries).contains_key(name),
+                    false => read(&self.shared.entries).get(name).is_some(),
                 };
                 let sites = self.announced(name, keyed);
                 if !is_made && !sites.is_empty() {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::changing::{Configured, conflicts_of};
-use super::entry::{Entry, Functions, KeyedEntry, ruling};
+use super::entry::{Functions, KeyedEntry, ruling};
 use super::sources::Merged;
 use super::{Registry, read, write};
 use crate::announced;
@@ -21,9 +21,7 @@ use crate::sync::lock;
 impl Registry {
     /// The breaker of an annotated function without a key.
     pub(crate) fn at_site(&self, site: &'static Site) -> CircuitBreaker {
-        let known = read(&self.shared.entries)
-            .get(site.name)
-            .and_then(|entry| entry.functions.know(site).then(|| entry.breaker.clone()));
+        let known = read(&self.shared.entries).at_site(site).cloned();
         known.unwrap_or_else(|| self.make_for_sites(site.name, &self.functions(site)))
     }
 
@@ -78,17 +76,9 @@ impl Registry {
         let merged = self.merge(name.as_str(), &layers, sites);
         let version = merged.version;
         let (breaker, conflicts) = {
-            let mut entries = write(&self.shared.entries);
-            let text = name.as_str().to_owned();
-            let entry = entries.entry(text.clone()).or_insert_with(|| {
-                let layers = Arc::clone(&merged.layers);
-                Entry {
-                    breaker: CircuitBreaker::new(name, layers, self.surroundings()),
-                    functions: Functions::new(ruling(sites)),
-                }
-            });
-            let conflicts = entry.functions.join(&text, sites);
-            (entry.breaker.clone(), conflicts)
+            let layers = Arc::clone(&merged.layers);
+            let make = || CircuitBreaker::new(name.clone(), layers, self.surroundings());
+            write(&self.shared.entries).join(name.as_str(), sites, make)
         };
         self.report_all(conflicts_of(breaker.name(), merged));
         self.report_all(conflicts);
@@ -160,8 +150,6 @@ impl Registry {
             clock: self.shared.clock.clone(),
             hub: Arc::clone(&self.shared.hub),
             shards: true,
-            #[cfg(feature = "tokio")]
-            timer: Arc::clone(&self.shared.timer),
         }
     }
 

@@ -19,8 +19,6 @@ use std::sync::{Arc, PoisonError};
 use once_cell::sync::Lazy;
 
 use crate::announced;
-#[cfg(feature = "tokio")]
-use crate::bell::Bell;
 use crate::breaker::{CircuitBreaker, Inner};
 use crate::clock::Clock;
 use crate::config::Config;
@@ -32,7 +30,7 @@ use crate::layers::Layer;
 use crate::listeners::{Hub, Subscription};
 use crate::sync::{Mutex, RwLock, RwLockReadGuard, RwLockWriteGuard, lock};
 
-use entry::{Entry, KeyedEntry};
+use entry::{Entries, KeyedEntry};
 #[cfg(feature = "metrics")]
 pub(crate) use exported::WeakRegistry;
 use sources::Sources;
@@ -59,7 +57,7 @@ struct Shared {
     clock: Clock,
     /// Whether the breakers of annotated functions belong here.
     announced: bool,
-    entries: RwLock<HashMap<String, Entry>>,
+    entries: RwLock<Entries>,
     keyed: RwLock<HashMap<&'static str, KeyedEntry>>,
     sources: RwLock<Sources>,
     /// Held by who changes the sources, until all breakers have followed.
@@ -68,15 +66,13 @@ struct Shared {
     hub: Arc<Hub>,
     #[cfg(feature = "metrics")]
     exporters: Mutex<Vec<Arc<crate::metrics::Attached>>>,
-    #[cfg(feature = "tokio")]
-    timer: Arc<Bell>,
 }
 
 #[cfg(feature = "tokio")]
 impl Drop for Shared {
     fn drop(&mut self) {
         // Lets the timer see that there is nothing left to do.
-        self.timer.ring();
+        self.hub.bell.ring();
     }
 }
 
@@ -118,8 +114,6 @@ impl Registry {
                 hub: Arc::default(),
                 #[cfg(feature = "metrics")]
                 exporters: Mutex::default(),
-                #[cfg(feature = "tokio")]
-                timer: Arc::default(),
             }),
         }
     }
@@ -135,9 +129,7 @@ impl Registry {
     /// [`keyed`](Self::keyed).
     #[must_use]
     pub fn get(&self, name: &str) -> Option<CircuitBreaker> {
-        let made = read(&self.shared.entries)
-            .get(name)
-            .map(|entry| entry.breaker.clone());
+        let made = read(&self.shared.entries).get(name).cloned();
         let made = made.or_else(|| {
             let sites = self.announced(name, false);
             let first = sites.first()?;
@@ -233,10 +225,7 @@ impl Registry {
 
     /// The breakers that were made so far.
     fn made(&self) -> Vec<CircuitBreaker> {
-        let mut made: Vec<_> = read(&self.shared.entries)
-            .values()
-            .map(|entry| entry.breaker.clone())
-            .collect();
+        let mut made: Vec<_> = read(&self.shared.entries).all().cloned().collect();
         made.extend(
             read(&self.shared.keyed)
                 .values()
@@ -316,12 +305,10 @@ impl Registry {
         let owned = !self.announced(name, false).is_empty();
         let found = {
             let mut entries = write(&self.shared.entries);
-            match entries.get(name) {
-                Some(entry) if owned || !entry.functions.is_empty() => {
-                    Some((entry.breaker.clone(), true))
-                }
-                Some(_) => entries.remove(name).map(|entry| (entry.breaker, false)),
-                None => None,
+            if owned || entries.has_functions(name) {
+                entries.get(name).map(|breaker| (breaker.clone(), true))
+            } else {
+                entries.remove(name).map(|breaker| (breaker, false))
             }
         };
         match found {

@@ -1,10 +1,11 @@
 //! What the timer sees of a registry.
 
 use std::sync::{Arc, Weak};
+use std::task::{Context, Poll};
 
 use super::Shared;
-use crate::bell::Bell;
 use crate::clock::{Clock, Nanos};
+use crate::listeners::Hub;
 
 /// A registry that may be gone.
 pub(crate) struct Registry(Weak<Shared>);
@@ -17,7 +18,7 @@ impl Registry {
     /// Applies what is due.
     pub(crate) fn settle(&self) -> Option<Settled> {
         let shared = self.0.upgrade()?;
-        let heard = shared.timer.rings();
+        let heard = shared.hub.bell.rings();
         let registry = super::Registry {
             shared: Arc::clone(&shared),
         };
@@ -28,7 +29,7 @@ impl Registry {
             .min();
         Some(Settled {
             clock: shared.clock.clone(),
-            changed: Arc::clone(&shared.timer),
+            hub: Arc::clone(&shared.hub),
             heard,
             next,
         })
@@ -38,10 +39,17 @@ impl Registry {
 /// What is known once all that was due has been applied.
 pub(crate) struct Settled {
     pub(crate) clock: Clock,
-    /// Rung when the next transition may fall due at another time.
-    pub(crate) changed: Arc<Bell>,
+    /// Its bell is rung when the next transition may fall due at another time.
+    hub: Arc<Hub>,
     /// The rings that this has taken account of.
-    pub(crate) heard: u64,
+    heard: u64,
     /// When the next transition falls due.
     pub(crate) next: Option<Nanos>,
+}
+
+impl Settled {
+    /// Ready when the next transition may fall due at another time.
+    pub(crate) fn poll_changed(&self, cx: &mut Context<'_>) -> Poll<()> {
+        self.hub.bell.poll(self.heard, cx)
+    }
 }

@@ -72,8 +72,6 @@ impl Shadow {
             clock: (&clock).into(),
             hub: Arc::new(Hub::unlogged()),
             shards: false,
-            #[cfg(feature = "tokio")]
-            timer: Arc::default(),
         };
         let name = active.inner.name.clone();
         let breaker = CircuitBreaker::new(name, Arc::new(layers), surroundings);

@@ -20,7 +20,7 @@ mod arc;
 mod once;
 
 pub(crate) use arc::Arc;
-pub(crate) use once::{OnceLock, OnceRef};
+pub(crate) use once::{OnceBox, OnceLock, OnceRef};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Loads {

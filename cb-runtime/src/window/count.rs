@@ -31,8 +31,10 @@ use crate::outcome::Mark;
 use crate::sync::{AtomicU64, Ordering};
 
 use super::Recorded;
+pub(crate) use quick::{Base, Quickly};
 
 mod moving;
+mod quick;
 mod recount;
 mod withdrawal;
 
@@ -75,8 +77,8 @@ fn later(a: u64, b: u64) -> bool {
 
 pub(crate) struct CountWindow {
     size: u32,
-    /// Where the cursor goes back to `size`.
-    fold: u32,
+    /// How many positions of a full ring come before the one at which the cursor goes back to `size`.
+    room: u32,
     /// To divide by the size: 2^42 / size, rounded up.
     reciprocal: u64,
     /// With a stay: how many marks the ring began with, see [`refill`](Self::refill).
@@ -93,12 +95,25 @@ struct Ring<'a> {
     slots: &'a [AtomicU64],
 }
 
+impl Ring<'_> {
+    /// Whether no mark of the ring is failed or slow. SeqCst: see `claim`.
+    #[inline(always)]
+    fn is_clean(self, base: u64) -> bool {
+        // Of another stay it is above.
+        let none = |count: &AtomicU64| {
+            let marks = count.load(Ordering::SeqCst).wrapping_sub(base);
+            !(1..=LOW).contains(&marks)
+        };
+        none(self.failed) && none(self.slow)
+    }
+}
+
 impl CountWindow {
     pub(crate) fn new(size: u32) -> Self {
         let size = size.max(1);
         let mut window = Self {
             size,
-            fold: 0,
+            room: 0,
             reciprocal: (1 << RECIPROCAL_SHIFT) / u64::from(size) + 1,
             moved: AtomicU64::new(0),
             words: (0..3 + size.div_ceil(MARKS_PER_SLOT))
@@ -108,7 +123,7 @@ impl CountWindow {
         // Less than 22 bits.
         #[allow(clippy::cast_possible_truncation)]
         {
-            window.fold = size + window.span() as u32;
+            window.room = window.span() as u32 - 1;
         }
         window
     }
@@ -134,58 +149,14 @@ impl CountWindow {
     #[inline]
     pub(crate) fn record(&self, stay: u64, mark: Mark, min_calls: u32) -> Recorded {
         if mark == Mark::SUCCESS {
-            self.record_success(stay, min_calls)
-        } else {
-            self.record_in_ring(tag(stay), mark, min_calls)
+            match self.record_success_quickly(Base::of(stay)) {
+                Quickly::Harmless => return Recorded::Harmless,
+                Quickly::Clean => return Recorded::Clean,
+                Quickly::Claimed(claimed) => return self.put_success(Base::of(stay), claimed),
+                Quickly::Refused => {}
+            }
         }
-    }
-
-    /// The same for a success, which mostly takes the place of another one.
-    #[inline(always)]
-    pub(crate) fn record_success(&self, stay: u64, min_calls: u32) -> Recorded {
-        let tag = tag(stay);
-        let ring = self.ring();
-        // Relaxed, here and where the exchange fails: see `is_full`; who is refused looks again in `claim`.
-        let mut cursor = ring.cursor.load(Ordering::Relaxed);
-        let seen = loop {
-            // The tag, and not frozen.
-            if cursor >> LOW_BITS != tag << 1 {
-                return self.record_in_ring(tag, Mark::SUCCESS, min_calls);
-            }
-            let seen = cursor & LOW;
-            if seen >= u64::from(self.size) && self.is_clean(tag) {
-                return Recorded::Clean;
-            }
-            let claimed = tag << TAG_SHIFT | self.after(seen);
-            // SeqCst: as in `claim`.
-            match ring
-                .cursor
-                .compare_exchange(cursor, claimed, Ordering::SeqCst, Ordering::Relaxed)
-            {
-                Ok(_) => break seen,
-                Err(now) => cursor = now,
-            }
-        };
-        let (slot, shift, _) = self.place(seen);
-        let marks = ring.slots.get(slot).map_or(0, |slot| {
-            // SeqCst pairs with the load in `put`: who puts a bad mark there after this finds that it
-            // has left.
-            slot.load(Ordering::SeqCst)
-        });
-        let already = tag_of(marks) == tag && Mark::from_bits(marks >> shift) == Mark::SUCCESS;
-        // Masked to 22 bits.
-        #[allow(clippy::cast_possible_truncation)]
-        let claimed = seen as u32;
-        if already {
-            let next = claimed + 1;
-            // As it was: only one that fills the ring can make it calm.
-            if next != min_calls && next != self.size {
-                return Recorded::Harmless;
-            }
-        } else if !self.put(tag, claimed, Mark::SUCCESS) {
-            return Recorded::Displaced;
-        }
-        self.after_success(tag, claimed, min_calls)
+        self.record_in_ring(tag(stay), mark, min_calls)
     }
 
     /// Whether another success would change nothing.
@@ -210,7 +181,6 @@ impl CountWindow {
         }
     }
 
-    /// Puts the mark in its place and counts what has changed; `false` if the stay is over.
     /// Writes the mark and counts the difference; `false` if the stay is over.
     #[inline(never)]
     fn put(&self, tag: u64, claimed: u32, mark: Mark) -> bool {
@@ -252,15 +222,9 @@ impl CountWindow {
         tag_of(cursor) == tag && cursor & FROZEN == 0 && cursor & LOW >= u64::from(self.size)
     }
 
-    /// Whether no mark of the ring is failed or slow. SeqCst: see `claim`.
     #[inline]
     fn is_clean(&self, tag: u64) -> bool {
-        let none = |count: &AtomicU64| {
-            let word = count.load(Ordering::SeqCst);
-            word & LOW == 0 || tag_of(word) != tag
-        };
-        let ring = self.ring();
-        none(ring.failed) && none(ring.slow)
+        self.ring().is_clean(tag << TAG_SHIFT)
     }
 
     /// How many outcomes of a full ring the cursor tells apart: whole pairs of laps, so that laps go
@@ -273,7 +237,7 @@ impl CountWindow {
     /// How many outcomes there are after one more, folded.
     #[inline]
     fn after(&self, seen: u64) -> u64 {
-        if seen + 1 == u64::from(self.fold) {
+        if seen == u64::from(self.size) + u64::from(self.room) {
             u64::from(self.size)
         } else {
             seen + 1
@@ -348,7 +312,7 @@ impl CountWindow {
             return Exchanged::StayIsOver;
         };
         // Acquire, here and where the exchange fails, pairs with the release of the exchange: who sees a
-        // mark sees the claim that it was written for. SeqCst here: as in `record_success`.
+        // mark sees the claim that it was written for. SeqCst here: as in `record_success_quickly`.
         let mut word = slot.load(Ordering::SeqCst);
         loop {
             let marks = if tag_of(word) == tag {

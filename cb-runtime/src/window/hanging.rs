@@ -4,7 +4,7 @@
 use super::running::{InFlight, Running};
 use super::versions::Versions;
 use crate::clock::{Clock, Nanos};
-use crate::sync::{AtomicU64, OnceLock, Ordering};
+use crate::sync::{AtomicU64, OnceBox, Ordering};
 
 /// A change is under way.
 const CHANGING: Nanos = Nanos::MAX;
@@ -14,7 +14,7 @@ const CHANGING: Nanos = Nanos::MAX;
 /// A call that began before the latest change is in another ring than the present one, or in none,
 /// and does not count any more. Its start tells: the present ring has calls from `since` on.
 pub(crate) struct Hanging {
-    rings: OnceLock<Box<Versions<Option<Ring>>>>,
+    rings: OnceBox<Versions<Option<Ring>>>,
     since: AtomicU64,
 }
 
@@ -24,18 +24,18 @@ struct Ring {
 }
 
 impl Hanging {
-    /// `slow` if running calls are counted.
-    pub(crate) fn new(slow: Option<Nanos>, birth: Nanos) -> Self {
-        let hanging = Self {
-            rings: OnceLock::new(),
+    pub(crate) fn off() -> Self {
+        Self {
+            rings: OnceBox::new(),
             since: AtomicU64::new(0),
-        };
-        if let Some(slow) = slow {
-            let running = Running::new(slow, birth);
-            let ring = Some(Ring { slow, running });
-            hanging.rings.get_or_init(|| Box::new(Versions::new(ring)));
         }
-        hanging
+    }
+
+    /// Counts running calls from the first one on.
+    pub(crate) fn start(&self, slow: Nanos, birth: Nanos) {
+        let running = Running::new(slow, birth);
+        let ring = Some(Ring { slow, running });
+        self.rings.get_or_init(|| Box::new(Versions::new(ring)));
     }
 
     fn present(&self) -> Option<(&Ring, u64)> {

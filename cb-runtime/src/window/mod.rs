@@ -18,6 +18,7 @@ mod versions;
 pub(crate) use hanging::Hanging;
 
 use count::CountWindow;
+pub(crate) use count::{Base, Quickly};
 use time::TimeWindow;
 use versions::Versions;
 
@@ -141,6 +142,15 @@ impl Sliding {
         Present { window, version }
     }
 
+    /// The same, if it is a count window and the first one that the breaker has had, as it mostly is.
+    #[inline(always)]
+    pub(crate) fn first_of_calls(&self) -> Option<(&CountWindow, u64)> {
+        match self.0.first()? {
+            (Shaped::Count(window), version) => Some((window, version)),
+            (Shaped::Time(_), _) => None,
+        }
+    }
+
     /// Whether calls may be slow from now on. The caller has the breaker's lock.
     pub(crate) fn expect_slow(&self) {
         if let Shaped::Time(window) = self.present().window {
@@ -227,16 +237,6 @@ impl Present<'_> {
         match self.window {
             Shaped::Count(window) => window.record(self.tag(stay), mark, min_calls),
             Shaped::Time(window) => window.record(self.tag(stay), mark, now),
-        }
-    }
-
-    /// The same, for a plain success that needs no time. Does nothing, and says `Late`, in a window
-    /// that does.
-    #[inline(always)]
-    pub(crate) fn record_success(self, stay: u64, min_calls: u32) -> Recorded {
-        match self.window {
-            Shaped::Count(window) => window.record_success(self.tag(stay), min_calls),
-            Shaped::Time(_) => Recorded::Late,
         }
     }
 

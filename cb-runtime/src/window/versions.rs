@@ -4,7 +4,7 @@
 //! so that what a thread has got hold of stays valid; one that is like what is wanted is used again,
 //! so that going back and forth between two configurations makes nothing new.
 
-use crate::sync::{AtomicU64, OnceLock, Ordering};
+use crate::sync::{AtomicU64, OnceBox, Ordering};
 
 const PLACE_BITS: u32 = 16;
 const LAST_PLACE: u64 = (1 << PLACE_BITS) - 1;
@@ -16,14 +16,14 @@ pub(crate) struct Versions<T> {
 
 struct Link<T> {
     this: T,
-    next: OnceLock<Box<Link<T>>>,
+    next: OnceBox<Link<T>>,
 }
 
 impl<T> Link<T> {
     fn new(this: T) -> Self {
         Self {
             this,
-            next: OnceLock::new(),
+            next: OnceBox::new(),
         }
     }
 }
@@ -48,6 +48,14 @@ impl<T> Versions<T> {
             self.at(place)
         };
         (this, current >> PLACE_BITS)
+    }
+
+    /// The first one, if that is in use.
+    #[inline(always)]
+    pub(crate) fn first(&self) -> Option<(&T, u64)> {
+        // Acquire: as in `present`.
+        let current = self.current.load(Ordering::Acquire);
+        (current & LAST_PLACE == 0).then_some((&self.first.this, current >> PLACE_BITS))
     }
 
     #[cold]

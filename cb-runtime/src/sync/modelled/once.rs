@@ -44,6 +44,29 @@ impl<T> OnceLock<T> {
     }
 }
 
+/// The same for what is in a box. The plain one may be made by several, of whom one is believed.
+pub(crate) struct OnceBox<T>(OnceLock<Box<T>>);
+
+impl<T> Default for OnceBox<T> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<T> OnceBox<T> {
+    pub(crate) fn new() -> Self {
+        Self(OnceLock::new())
+    }
+
+    pub(crate) fn get(&self) -> Option<&T> {
+        self.0.get().map(|boxed| &**boxed)
+    }
+
+    pub(crate) fn get_or_init(&self, make: impl FnOnce() -> Box<T>) -> &T {
+        self.0.get_or_init(make)
+    }
+}
+
 /// As it is in statics, or one of a model's own.
 pub(crate) struct OnceRef<'a, T> {
     plain: once_cell::race::OnceRef<'a, T>,

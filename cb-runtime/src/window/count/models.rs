@@ -51,7 +51,7 @@ fn an_outcome_that_has_left_is_in_no_count() {
                 },
                 || {
                     if plainly {
-                        window.record_success(1, 0);
+                        window.record(1, Mark::SUCCESS, 0);
                     } else {
                         window.record_in_ring(tag(1), Mark::SUCCESS, 0);
                     }
