@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::breaker::CircuitBreaker;
+use crate::breaker::Inner;
 use crate::call::Guard;
 use crate::error::CallNotPermitted;
 use crate::keys::KeyText;
@@ -76,8 +76,7 @@ impl Site {
 
     #[inline]
     fn plainly(&'static self, sync: bool) -> Option<Guard<'static>> {
-        let breaker = self.breaker().get()?;
-        Guard::plainly(&breaker.inner, Some(self), sync)
+        Guard::plainly(self.breaker()?, Some(self), sync)
     }
 
     #[inline(never)]
@@ -123,11 +122,10 @@ impl Site {
         let slot = match testing::current() {
             Some(scope) => scope.keys_at_site(self).for_call(key.as_str()),
             None => {
-                // As in `first_call`, not inside the cell's initialisation.
-                let keys = self.keys().get().unwrap_or_else(|| {
-                    let keys = registry::global().keys_at_site(self);
-                    self.keys().get_or_init(|| keys)
-                });
+                // As in `first_call`, not while the cell is filled.
+                let keys = self
+                    .keys()
+                    .unwrap_or_else(|| self.has_keys(registry::global().keys_at_site(self)));
                 keys.for_call(key.as_str())
             }
         };
@@ -140,15 +138,14 @@ impl Site {
                 return Handle::Shared(breaker.inner);
             }
         }
-        let breaker = self.breaker().get().unwrap_or_else(|| self.first_call());
-        Handle::Borrowed(&breaker.inner)
+        Handle::Borrowed(self.breaker().unwrap_or_else(|| self.first_call()))
     }
 
     #[cold]
-    fn first_call(&'static self) -> &'static CircuitBreaker {
-        // Not inside the cell's initialisation: a conflict that comes to light here is told to
-        // listeners, and one of them may call this very function.
+    fn first_call(&'static self) -> &'static Inner {
+        // Not while the cell is filled: a conflict that comes to light here is told to listeners,
+        // and one of them may call this very function.
         let breaker = registry::global().at_site(self);
-        self.breaker().get_or_init(|| breaker)
+        self.is_guarded_by(breaker)
     }
 }

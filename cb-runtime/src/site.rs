@@ -4,21 +4,34 @@
 use std::panic::Location;
 use std::sync::Arc;
 
-use once_cell::sync::OnceCell;
+use once_cell::race;
 
-use crate::breaker::CircuitBreaker;
+use crate::breaker::{CircuitBreaker, Inner};
 use crate::config::Config;
 use crate::function::{FallbackOn, FunctionSettings, Place};
 use crate::keys::Keys;
 use crate::sync::OnceRef;
+use crate::sync::plain::{Mutex, lock};
 
-// The statics of functions refer to these: the compiler examines each field of each static's value.
+// The compiler evaluates and examines each field of each function's static. So what is mostly unset
+// is behind references to these, and what is found out at run time behind single words.
 static NOTHING: Config = Config::new();
 static UNANSWERED: FunctionSettings = FunctionSettings::new();
 static ANSWERED: FunctionSettings = FunctionSettings::new().fallback(FallbackOn::Rejected);
 
 /// To the next function of a list. `OnceRef` pairs the release of `set` with the acquire of `get`.
 pub(crate) type Link = OnceRef<'static, Site>;
+
+/// Held while the first call of a function leaves its breaker there, so that only one is leaked.
+static FIRST: Mutex<()> = Mutex::new(());
+
+// To be copied. Evaluated once, where a call would be evaluated for every function.
+#[allow(clippy::declare_interior_mutable_const)]
+const NO_BREAKER: race::OnceRef<'static, Inner> = race::OnceRef::new();
+#[allow(clippy::declare_interior_mutable_const)]
+const NO_KEYS: race::OnceRef<'static, Keys> = race::OnceRef::new();
+#[allow(clippy::declare_interior_mutable_const)]
+const LAST: Link = Link::new();
 
 /// One annotated function.
 pub struct Site {
@@ -28,10 +41,11 @@ pub struct Site {
     pub(crate) base: Option<&'static str>,
     pub(crate) config: &'static Config,
     pub(crate) function: &'static FunctionSettings,
-    /// The breaker in the global registry. It stays there as long as the process runs.
-    breaker: OnceCell<CircuitBreaker>,
+    /// The breaker in the global registry. It stays there as long as the process runs. Paired as
+    /// [`Link`] is.
+    breaker: race::OnceRef<'static, Inner>,
     /// Or its breakers, if it has a key.
-    keys: OnceCell<Arc<Keys>>,
+    keys: race::OnceRef<'static, Keys>,
     /// The next one in the list of all.
     pub(crate) next: Link,
 }
@@ -49,9 +63,9 @@ impl Site {
             base: None,
             config: &NOTHING,
             function: &UNANSWERED,
-            breaker: OnceCell::new(),
-            keys: OnceCell::new(),
-            next: Link::new(),
+            breaker: NO_BREAKER,
+            keys: NO_KEYS,
+            next: LAST,
         }
     }
 
@@ -95,13 +109,24 @@ impl Site {
     }
 
     /// The breaker in the global registry, once it is known.
-    pub(crate) fn breaker(&'static self) -> &'static OnceCell<CircuitBreaker> {
-        &self.breaker
+    #[inline]
+    pub(crate) fn breaker(&self) -> Option<&'static Inner> {
+        self.breaker.get()
+    }
+
+    /// The breaker in the global registry is `found`, unless it is known already.
+    pub(crate) fn is_guarded_by(&self, found: CircuitBreaker) -> &'static Inner {
+        known(&self.breaker, || &Box::leak(Box::new(found)).inner)
     }
 
     /// The breakers in the global registry, once they are known.
-    pub(crate) fn keys(&'static self) -> &'static OnceCell<Arc<Keys>> {
-        &self.keys
+    pub(crate) fn keys(&self) -> Option<&'static Keys> {
+        self.keys.get()
+    }
+
+    /// The breakers in the global registry are `found`, unless they are known already.
+    pub(crate) fn has_keys(&self, found: Arc<Keys>) -> &'static Keys {
+        known(&self.keys, || Box::leak(Box::new(found)))
     }
 
     pub(crate) fn is_keyed(&self) -> bool {
@@ -121,4 +146,10 @@ impl Site {
         };
         self.base == other.base && policy(self) == policy(other)
     }
+}
+
+/// What is in `cell`; `leaked` if it is empty.
+fn known<T>(cell: &race::OnceRef<'static, T>, leaked: impl FnOnce() -> &'static T) -> &'static T {
+    let _alone = lock(&FIRST);
+    cell.get_or_init(leaked)
 }
