@@ -13,25 +13,33 @@ pub(crate) fn closure(
     params: &[Param],
     output: &TokenStream,
     lends: bool,
+    p: &Private,
 ) -> TokenStream {
     let bindings = bindings(params, lends);
     let inside = if bindings.is_empty() {
         function.body.clone()
     } else {
-        bound(&bindings, output, &block(&function.body, function.braces))
+        bound(
+            &bindings,
+            output,
+            &block(&function.body, function.braces),
+            p,
+        )
     };
     let inside = braced(inside, function.braces);
     let capture = (!lends).then(|| quote!(move));
     quote_spanned!(Span::mixed_site()=> #capture || -> #output #inside)
 }
 
-/// An `async` block around `user`, the inside of braces at `braces`; `lends` as for a closure.
+/// An `async` block around `user`, the inside of braces at `braces`; `lends` as for a closure. `edge`
+/// is an expression of its type.
 pub(crate) fn future(
     user: &TokenStream,
     braces: Span,
     params: &[Param],
     output: &TokenStream,
     lends: bool,
+    edge: &TokenStream,
     p: &Private,
 ) -> TokenStream {
     let mixed = Span::mixed_site();
@@ -40,19 +48,24 @@ pub(crate) fn future(
     let inside = if bindings.is_empty() {
         quote!(#block)
     } else {
-        bound(&bindings, output, &block)
+        bound(&bindings, output, &block, p)
     };
     // Never taken: tells the compiler the block's type before it reads the body. The body is a
     // block of its own, since items in it may have the names that the type uses.
     let whole = quote_spanned! {mixed=>
         if false {
-            return #p::never::<#output>();
+            return #edge;
         }
         #inside
     };
     let whole = braced(whole, braces);
     let capture = (!lends).then(|| quote!(move));
     quote_spanned!(mixed=> async #capture #whole)
+}
+
+/// An expression of the type `output` that never runs.
+pub(crate) fn never(output: &TokenStream, p: &Private) -> TokenStream {
+    quote_spanned!(Span::mixed_site()=> #p::never::<#output>())
 }
 
 /// The braces keep the user's span: it says by which edition's rules temporaries are dropped. The
@@ -68,14 +81,14 @@ pub(crate) fn braced(inside: TokenStream, span: Span) -> Group {
 }
 
 /// The result is bound first: before edition 2024 the temporaries of a tail expression outlive
-/// the bindings.
-fn bound(bindings: &TokenStream, output: &TokenStream, block: &Group) -> TokenStream {
+/// the bindings. The body may never come to its end, so that what follows would be called
+/// unreachable: hence the other branch, which is never taken.
+fn bound(bindings: &TokenStream, output: &TokenStream, block: &Group, p: &Private) -> TokenStream {
+    let never = never(output, p);
     quote_spanned! {Span::mixed_site()=>
         #bindings
-        let output: #output = #block;
-        // The body may never come to its end.
-        #[allow(unreachable_code)]
-        return output;
+        let output: #output = if true #block else { #never };
+        output
     }
 }
 

@@ -4,6 +4,7 @@ use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
 
 use crate::args::{Arg, Args};
+use crate::body;
 use crate::classify;
 use crate::fallback::Fallback;
 use crate::private::Private;
@@ -16,11 +17,57 @@ pub(crate) struct Call<'a> {
     pub(crate) output: &'a TokenStream,
     /// Where messages about the return type point.
     pub(crate) output_span: Span,
+    /// The error type, if it can be seen.
+    pub(crate) error: Option<&'a TokenStream>,
+    /// Whether the return type has an `impl Trait` in it, and so is not known in full.
+    pub(crate) has_impl: bool,
     pub(crate) fallback: Option<Fallback<'a>>,
 }
 
+/// Arguments that have a say in what becomes of a call, besides those of the breaker.
+const SAYS: &[&str] = &[
+    "key",
+    "ignore",
+    "record",
+    "ignore_if",
+    "failure_if",
+    "retry_after",
+    "fallback",
+];
+
 impl Call<'_> {
+    /// Whether the runtime makes the whole call: there is nothing in it that only the user's code
+    /// can say.
+    fn is_simple(&self) -> bool {
+        !self.has_impl
+            && self.timeout().is_none()
+            && !SAYS.iter().any(|name| self.args.get(name).is_some())
+    }
+
+    /// What is made of the return type by a simple call; its errors are about the return type.
+    fn returns(&self, method: &str) -> TokenStream {
+        let (p, output) = (self.p.at(self.output_span), self.output);
+        let place = Span::mixed_site().located_at(self.output_span);
+        let method = Ident::new(method, place);
+        quote_spanned!(place=> #p::Returns::<#output>::NEW.#method)
+    }
+
+    /// An expression that never runs, of the type that the body of an async call ends with.
+    pub(crate) fn edge(&self) -> TokenStream {
+        if self.is_simple() {
+            let never = self.returns("never");
+            let place = Span::mixed_site().located_at(self.output_span);
+            return quote_spanned!(place=> #never());
+        }
+        body::never(self.output, self.p)
+    }
+
     pub(crate) fn sync(&self, body: &TokenStream) -> TokenStream {
+        if self.is_simple() {
+            let call = self.returns("call");
+            let place = Span::mixed_site().located_at(self.output_span);
+            return quote_spanned!(place=> #call(site, #body));
+        }
         let enter = self.enter("enter");
         let p = self.p;
         let value = quote_spanned!(Span::mixed_site()=> let value = #p::call_once(#body););
@@ -30,6 +77,13 @@ impl Call<'_> {
     pub(crate) fn asynchronous(&self, body: &TokenStream) -> TokenStream {
         let p = self.p;
         let mixed = Span::mixed_site();
+        if self.is_simple() {
+            // Where `edge` stands, so that what is wrong with the return type is reported once.
+            let (p, place) = (p.at(self.output_span), mixed.located_at(self.output_span));
+            return quote_spanned! {place=>
+                #p::Simple { site, body: #body, guard: ::core::option::Option::None }.await
+            };
+        }
         if let (Some(fallback), None) = (&self.fallback, self.timeout()) {
             if !fallback.on_failure {
                 return self.asynchronous_or(fallback, body);
@@ -272,6 +326,31 @@ impl Call<'_> {
             return quote_spanned!(mixed=> #p::Returned::new(&value).#outcome());
         }
         let errors = first.map(|first| {
+            // Exists only where there is an error; else the message is about this argument.
+            let method = Ident::new("errors", mixed.located_at(first.ident.span()));
+            let arms =
+                |classes, outcome: &TokenStream| classify::arms(classes, self.error, outcome);
+            if let (Some(ignored), Some(recorded)) = (
+                arms(ignore, &quote!(#p::Outcome::Ignored)),
+                arms(record, &quote!(#p::Outcome::Failure)),
+            ) {
+                let rest = Ident::new(
+                    if record.is_empty() {
+                        "Failure"
+                    } else {
+                        "Success"
+                    },
+                    mixed,
+                );
+                return quote_spanned! {mixed=>
+                    match #p::Returned::new(&value).#method().0 {
+                        ::core::option::Option::None => #p::Outcome::Success,
+                        #ignored
+                        #recorded
+                        ::core::option::Option::Some(_) => #p::Outcome::#rest,
+                    }
+                };
+            }
             let ignored = classify::each(ignore, &quote!(#p::Outcome::Ignored));
             let recorded = classify::each(record, &quote!(#p::Outcome::Failure));
             let rest = if record.is_empty() {
@@ -279,8 +358,6 @@ impl Call<'_> {
             } else {
                 quote!(#p::Outcome::Success)
             };
-            // Exists only where there is an error; else the message is about this argument.
-            let method = Ident::new("errors", mixed.located_at(first.ident.span()));
             quote_spanned! {mixed=> 'judged: {
                 let errors = #p::Returned::new(&value).#method();
                 #ignored

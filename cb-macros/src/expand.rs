@@ -8,9 +8,10 @@ use crate::call::Call;
 use crate::errors::Errors;
 use crate::fallback::Fallback;
 use crate::limits::Limits;
-use crate::output::{concrete, without_impl};
+use crate::output::{concrete, has_impl, without_impl};
 use crate::private::Private;
 use crate::signature::{self, Function, Item};
+use crate::types::error_type;
 use crate::{body, check, made, recover, site};
 
 pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
@@ -118,11 +119,20 @@ fn guarded(
     limits: &TokenStream,
     mut function: Function,
 ) -> TokenStream {
-    let output = match function.output() {
-        None => quote!(()),
-        Some(ty) => without_impl(ty.to_token_stream()),
+    let output = function
+        .output()
+        .map_or_else(|| quote!(()), ToTokens::to_token_stream);
+    let has_impl = has_impl(&output);
+    let output = if has_impl {
+        without_impl(output)
+    } else {
+        output
     };
     let output_span = function.output_span();
+    let error = function
+        .output()
+        .and_then(error_type)
+        .map(ToTokens::to_token_stream);
     let receiver = function.receiver().map(signature::receiver);
     let has_fallback = args.get("fallback").is_some();
     let params = if function.made.is_some() && !has_fallback {
@@ -139,6 +149,8 @@ fn guarded(
         p,
         output: &output,
         output_span,
+        error: error.as_ref(),
+        has_impl,
         fallback,
     };
     let visible = function.made.as_ref().is_none_or(|made| made.visible);
@@ -152,7 +164,8 @@ fn guarded(
         // Here the parameters are still there when permission is asked.
         Some(made) if made.is_block() && (has_fallback || args.get("key").is_some()) => {
             let user = made.tail.work.block();
-            let body = body::future(&user, braces, &params, &output, lends, p);
+            let edge = call.edge();
+            let body = body::future(&user, braces, &params, &output, lends, &edge, p);
             let call = call.asynchronous(&body);
             // Behind a call: a bare `async` block would be taken for one that the user could have
             // written as an `async fn`.
@@ -167,12 +180,13 @@ fn guarded(
             quote!(#keep #future)
         }
         None if function.is_async() => {
-            let body = body::future(&function.body, braces, &params, &output, lends, p);
+            let edge = call.edge();
+            let body = body::future(&function.body, braces, &params, &output, lends, &edge, p);
             let call = call.asynchronous(&body);
             quote!(#enters #keep #call)
         }
         None => {
-            let body = body::closure(&function, &params, &output, lends);
+            let body = body::closure(&function, &params, &output, lends, p);
             let call = call.sync(&body);
             quote!(#enters #keep #call)
         }

@@ -22,14 +22,17 @@ pub(crate) fn body(
 ) -> TokenStream {
     let before = &made.tail.before;
     let future = match &made.tail.work {
-        Work::Block(group) => body::future(&group.stream(), group.span(), &[], output, false, p),
+        Work::Block(group) => {
+            let edge = body::never(output, p);
+            body::future(&group.stream(), group.span(), &[], output, false, &edge, p)
+        }
         Work::Pinned(inside) => inside.clone(),
         Work::Whole => {
             let returned = match &function.signature.output {
                 ReturnType::Type(_, ty) => without_impl(quote!(#ty)),
                 ReturnType::Default => quote!(()),
             };
-            let closure = body::closure(function, params, &returned, false);
+            let closure = body::closure(function, params, &returned, false, p);
             return quote_spanned!(Span::mixed_site()=> #p::call_once(#closure));
         }
     };

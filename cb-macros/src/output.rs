@@ -86,6 +86,15 @@ pub(crate) fn concrete(ty: &Type) -> Option<TokenStream> {
     })
 }
 
+/// Whether `tokens` has an `impl Trait` in it.
+pub(crate) fn has_impl(tokens: &TokenStream) -> bool {
+    tokens.clone().into_iter().any(|token| match token {
+        TokenTree::Ident(ident) => ident == "impl",
+        TokenTree::Group(group) => has_impl(&group.stream()),
+        _ => false,
+    })
+}
+
 /// The type with every `impl Trait` in it left to inference: it can be named nowhere else.
 pub(crate) fn without_impl(tokens: TokenStream) -> TokenStream {
     let mut out = TokenStream::new();

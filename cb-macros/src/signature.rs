@@ -118,7 +118,7 @@ impl Function {
         let Some(ty) = self.output() else {
             return self.signature.ident.span();
         };
-        error_type(ty).unwrap_or_else(|| first_span(&ty.to_token_stream()))
+        first_span(&error_type(ty).unwrap_or(ty).to_token_stream())
     }
 
     /// Whether the function's own generics declare the type `name`.

@@ -1,27 +1,22 @@
 //! What can be seen of a type by its tokens.
 
-use proc_macro2::Span;
-use quote::ToTokens;
 use syn::{GenericArgument, Path, PathArguments, Type};
 
-use crate::span::first_span;
-
 /// The last type argument of `…Result<T, E>`.
-pub(crate) fn error_type(ty: &Type) -> Option<Span> {
+pub(crate) fn error_type(ty: &Type) -> Option<&Type> {
     let Type::Path(path) = ty else { return None };
     let last = path.path.segments.last()?;
     let PathArguments::AngleBracketed(arguments) = &last.arguments else {
         return None;
     };
-    let types = || {
-        arguments
-            .args
-            .iter()
-            .filter(|arg| matches!(arg, GenericArgument::Type(_)))
-    };
-    (last.ident == "Result" && types().count() == 2)
-        .then(|| types().last().map(|ty| first_span(&ty.to_token_stream())))
-        .flatten()
+    let mut types = arguments.args.iter().filter_map(|argument| match argument {
+        GenericArgument::Type(ty) => Some(ty),
+        _ => None,
+    });
+    match (types.next(), types.next(), types.next()) {
+        (Some(_), Some(error), None) if last.ident == "Result" => Some(error),
+        _ => None,
+    }
 }
 
 /// Looks through parentheses and invisible groups.

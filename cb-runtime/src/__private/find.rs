@@ -15,7 +15,7 @@ use crate::outcome::Outcome;
 const LONGEST_CHAIN: usize = 32;
 
 /// The error that was returned, if one was.
-pub struct Errors<'a, E>(Option<&'a E>);
+pub struct Errors<'a, E>(pub Option<&'a E>);
 
 impl<'a, E> Errors<'a, E> {
     /// This one.

@@ -8,6 +8,7 @@ mod guarded;
 mod reply;
 mod returned;
 mod run;
+mod simple;
 #[cfg(not(feature = "tokio"))]
 mod untimed;
 
@@ -30,5 +31,6 @@ pub use guarded::{Ended, Guarded, Never, Step, Unlimited, guarded, key_of};
 pub use reply::{PlainReply, Reply};
 pub use returned::Returned;
 pub use run::{Attempt, Run, attempt, never, run_timed};
+pub use simple::{Returns, Simple};
 #[cfg(not(feature = "tokio"))]
 pub use untimed::Sleep;

@@ -28,6 +28,11 @@ fn call_error() -> Result<u32, CallError<String>> {
     Err(CallError::Failed("text".into()))
 }
 
+#[circuit_breaker(name = "rejection_of_async_without_place")]
+async fn error_carries_to_async() -> Result<u32, ApiError> {
+    Ok(1)
+}
+
 #[circuit_breaker(name = "timeout_without_place", timeout = "2s")]
 async fn error_carries_timeout() -> Result<u32, ApiError> {
     Ok(1)
