@@ -81,9 +81,9 @@ impl Site {
 
     #[inline(never)]
     fn enter_slowly(&'static self, sync: bool) -> Result<Guard<'static>, CallNotPermitted> {
-        if let Some(breaker) = self.breaker().get() {
-            if let Some(why) = breaker.inner.refuse_plainly() {
-                return Guard::refused(&breaker.inner, Some(self), why);
+        if let Some(breaker) = self.breaker() {
+            if let Some(why) = breaker.refuse_plainly() {
+                return Guard::refused(breaker, Some(self), why);
             }
         }
         self.enter_with_care(sync)
