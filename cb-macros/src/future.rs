@@ -194,13 +194,25 @@ fn block(trees: &[TokenTree]) -> Option<(usize, Group)> {
     found.then(|| (rest.len(), group.clone()))
 }
 
-/// Whether a `return` may leave the function.
+/// Whether a `return` may leave the function: one that is written, or hidden in a macro.
 fn returns(tokens: &TokenStream) -> bool {
-    tokens.clone().into_iter().any(|token| match token {
-        TokenTree::Ident(word) => word == "return",
+    let tokens: Vec<TokenTree> = tokens.clone().into_iter().collect();
+    tokens.iter().enumerate().any(|(at, token)| match token {
+        TokenTree::Ident(word) => word == "return" || is_macro(&tokens[at..]),
         TokenTree::Group(group) => returns(&group.stream()),
         _ => false,
     })
+}
+
+/// Whether a macro's call starts here. `if !(…)` is none.
+fn is_macro(tokens: &[TokenTree]) -> bool {
+    let [TokenTree::Ident(name), bang, TokenTree::Group(_), ..] = tokens else {
+        return false;
+    };
+    is_punct(bang, '!')
+        && !["if", "while", "match", "in"]
+            .iter()
+            .any(|word| name == word)
 }
 
 fn is_ident(token: &TokenTree, name: &str) -> bool {

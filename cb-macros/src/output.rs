@@ -52,16 +52,11 @@ pub(crate) fn is_opaque(ty: &Type, function: &Function) -> bool {
         Some(first) if first.arguments.is_none() => &first.ident,
         _ => return false,
     };
-    let name = first.to_string();
-    // The generics of an `impl` around the function cannot be seen: go by the custom of naming
-    // them with one letter, and leave longer names to `concrete`.
-    let parameter = function.declares(first)
-        || (name.len() == 1
-            && name.starts_with(char::is_uppercase)
-            && ty.path.leading_colon.is_none());
+    // The generics of an `impl` around the function cannot be seen: they are left to `concrete`.
+    let parameter = function.declares(first);
     match ty.path.segments.len() {
         1 => parameter,
-        _ => parameter || name == "Self",
+        _ => parameter || first == "Self",
     }
 }
 

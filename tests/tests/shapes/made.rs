@@ -74,6 +74,25 @@ fn boxed_by_other_means() {
     rejects("made.boxed_early", |fail| now(boxed_early(fail)));
 }
 
+macro_rules! ensure {
+    ($condition:expr) => {
+        if !$condition {
+            return Box::pin(std::future::ready(reach(true)));
+        }
+    };
+}
+
+#[circuit_breaker(name = "made.ensured")]
+fn ensured(fail: bool) -> Pin<Box<dyn Future<Output = Answer<u32>>>> {
+    ensure!(!fail);
+    Box::pin(async move { reach(fail) })
+}
+
+#[test]
+fn a_macro_before_the_future_that_returns_another() {
+    rejects("made.ensured", |fail| now(ensured(fail)));
+}
+
 #[circuit_breaker(name = "made.alias")]
 fn alias(fail: &bool) -> BoxFuture<'_, Answer<u32>> {
     Box::pin(async move { reach(*fail) })

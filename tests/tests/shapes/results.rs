@@ -27,6 +27,14 @@ fn fixed_instead(_: bool) -> Answer<u32> {
     Ok(0)
 }
 
+/// Not to be taken for a type parameter.
+type L = Answer<u32>;
+
+#[circuit_breaker(name = "results.letter")]
+fn letter(fail: bool) -> L {
+    reach(fail)
+}
+
 #[circuit_breaker(name = "results.io", fallback = io_instead)]
 fn io_result(fail: bool) -> io::Result<u32> {
     reach(fail).map_err(io::Error::other)
@@ -44,6 +52,7 @@ async fn anyhow_result(fail: bool) -> anyhow::Result<u32> {
 #[test]
 fn aliases_of_result() {
     rejects("results.alias", alias);
+    rejects("results.letter", letter);
     falls_back("results.alias_fixed", &0, |fail| now(alias_fixed(fail)));
     falls_back("results.io", &10, io_result);
     rejects("results.anyhow", |fail| {
