@@ -23,8 +23,7 @@ use crate::watch;
 /// a predicate that judged its value, it records a failure. Dropped between two polls, the call was
 /// cancelled.
 ///
-/// Small, since every guarded future holds one; and what is not inlined takes its parts and not a
-/// reference to it, so that in a sync function it stays in registers.
+/// Small, since every guarded future holds one.
 pub struct Guard<'a> {
     /// `None` once the call has ended.
     breaker: Option<Handle<'a>>,
@@ -131,6 +130,12 @@ impl<'a> Guard<'a> {
                 return None;
             }
         }
+        self.end_slowly(outcome)
+    }
+
+    /// With the guard as it is in memory: then the short way has nothing to keep in registers for this.
+    #[inline(never)]
+    fn end_slowly(&mut self, outcome: Outcome) -> Option<u64> {
         let breaker = self.breaker.take()?;
         end_slowly(breaker, self.ticket, self.site, outcome)
     }
@@ -235,13 +240,21 @@ fn answers(site: Option<&'static Site>, on: FallbackOn) -> bool {
     site.is_some_and(|site| site.function.fallback == Some(on))
 }
 
-#[inline(never)]
+#[inline]
 fn end_slowly(
     breaker: Handle<'_>,
     ticket: Ticket,
     site: Option<&'static Site>,
     outcome: Outcome,
 ) -> Option<u64> {
+    if let (Handle::Borrowed(inner), Outcome::Failure) = (&breaker, outcome) {
+        if !answers(site, FallbackOn::Failure) {
+            if let Some(opened) = inner.fail_at_once(ticket) {
+                std::mem::forget(breaker);
+                return opened;
+            }
+        }
+    }
     uncover(&breaker, ticket);
     breaker.tell_outcome(match outcome {
         Outcome::Success => "success",

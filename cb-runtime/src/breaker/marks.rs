@@ -13,19 +13,28 @@ const COUNT: u64 = (1 << COUNT_BITS) - 1;
 
 impl Streak {
     /// One more failure. Returns how many in a row this makes; none if the stay is over.
+    #[inline]
     pub(crate) fn extend(&self, stay: u64) -> u32 {
-        let tag = stay << COUNT_BITS;
-        let next = |word: u64| match word & !COUNT {
-            same if same == tag => Some(word + u64::from(word & COUNT != COUNT)),
-            // Wrapping, and so right unless 2^42 stays lie in between.
-            other => (tag.wrapping_sub(other) < 1 << 63).then_some(tag | 1),
-        };
+        let none = stay << COUNT_BITS;
         // Relaxed: the word depends on nothing else and nothing else on it; single-location order
         // makes each failure see the ones before it.
-        let before = self
-            .0
-            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, next);
-        count(before.ok().and_then(next).unwrap_or_default())
+        let mut word = self.0.load(Ordering::Relaxed);
+        loop {
+            let next = match word.wrapping_sub(none) {
+                COUNT => word,
+                row if row < COUNT => word + 1,
+                // Wrapping, and so right unless 2^42 stays lie in between.
+                _ if none.wrapping_sub(word & !COUNT) < 1 << 63 => none | 1,
+                _ => return 0,
+            };
+            match self
+                .0
+                .compare_exchange_weak(word, next, Ordering::Relaxed, Ordering::Relaxed)
+            {
+                Ok(_) => return count(next),
+                Err(now) => word = now,
+            }
+        }
     }
 
     /// A success: the row has ended.
@@ -35,7 +44,7 @@ impl Streak {
         // Relaxed: as in `extend`. A row of another stay needs no end; and only the very row that
         // was seen is ended, so a failure that comes in between begins a new one after it.
         let word = self.0.load(Ordering::Relaxed);
-        if (1..=COUNT).contains(&word.wrapping_sub(none)) {
+        if word.wrapping_sub(none).wrapping_sub(1) < COUNT {
             let _ = self
                 .0
                 .compare_exchange(word, none, Ordering::Relaxed, Ordering::Relaxed);

@@ -18,15 +18,15 @@ impl Inner {
         if ticket.is_measured() {
             return false;
         }
-        (self.calm.covers(ticket.word, false) && watch::nobody())
-            || self.finish_plainly(ticket.word)
+        watch::nobody()
+            && (self.calm.covers(ticket.word, false) || self.finish_plainly(ticket.word))
     }
 
     /// Takes a success in CLOSED that needs neither the clock nor a judgement, and returns whether it
-    /// was one. Calls others last, if at all: so there is nothing to keep for afterwards.
+    /// was one. Nobody watches. Calls others last, if at all: so there is nothing to keep for afterwards.
     #[inline(never)]
     pub(super) fn finish_plainly(&self, stay: Word) -> bool {
-        if !stay.is_closed() || !self.limits.flags().plain() || !watch::nobody() {
+        if !stay.is_closed() || !self.limits.flags().plain() {
             return false;
         }
         // Before the word: see `Present`.
@@ -75,9 +75,14 @@ impl Inner {
     /// Takes a failure in CLOSED that needs no clock, and returns what [`finish`](Self::finish) does;
     /// `None` if it was not recorded.
     #[inline]
-    pub(super) fn fail_plainly(&self, stay: Word) -> Option<Option<u64>> {
+    pub(crate) fn fail_at_once(&self, ticket: Ticket) -> Option<Option<u64>> {
         const FAILED: Mark = Mark::of(true, false);
-        if !stay.is_closed() || !self.limits.flags().plain() || !watch::nobody() {
+        let stay = ticket.word;
+        if ticket.is_measured()
+            || !stay.is_closed()
+            || !self.limits.flags().plain()
+            || !watch::nobody()
+        {
             return None;
         }
         // Before the word: see `Present`.

@@ -83,6 +83,7 @@ fn slow_rate(settings: &Settings, counts: &Counts) -> Cause {
 }
 
 /// Judges a CLOSED stay, after each recorded outcome. `streak` is the failures in a row.
+#[inline(always)]
 pub(crate) fn closed(rules: &Rules, counts: &Counts, streak: u32) -> Verdict {
     let rates = counts.total >= rules.min_calls;
     Verdict {

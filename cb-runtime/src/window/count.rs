@@ -102,7 +102,7 @@ impl Ring<'_> {
         // Of another stay it is above.
         let none = |count: &AtomicU64| {
             let marks = count.load(Ordering::SeqCst).wrapping_sub(base);
-            !(1..=LOW).contains(&marks)
+            marks.wrapping_sub(1) >= LOW
         };
         none(self.failed) && none(self.slow)
     }
@@ -166,7 +166,7 @@ impl CountWindow {
         self.is_full(tag) && self.is_clean(tag)
     }
 
-    #[inline(never)]
+    #[inline]
     fn record_in_ring(&self, tag: u64, mark: Mark, min_calls: u32) -> Recorded {
         let claimed = match self.claim(tag) {
             Ok(claimed) => claimed,

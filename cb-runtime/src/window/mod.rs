@@ -276,6 +276,7 @@ impl Present<'_> {
     /// two steps, so a verdict against the downstream is to be confirmed by [`counts`].
     ///
     /// [`counts`]: Self::counts
+    #[inline(always)]
     pub(crate) fn estimate(self, stay: u64, now: Nanos) -> Counts {
         match self.window {
             Shaped::Count(window) => window.estimate(self.tag(stay)),

@@ -6,6 +6,7 @@ use crate::window::Counts;
 use super::{BITS_PER_MARK, CountWindow, FIRST_BITS, LOW, MARKS_PER_SLOT, tag, tag_of};
 
 impl CountWindow {
+    #[inline]
     pub(crate) fn estimate(&self, stay: u64) -> Counts {
         let tag = tag(stay);
         // SeqCst: see `claim`.
