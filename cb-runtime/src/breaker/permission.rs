@@ -197,11 +197,25 @@ impl Inner {
             return None;
         }
         let word = self.word();
-        let barrier = match word.state() {
-            State::Open => Barrier::open(word),
-            // Apart, for the sake of the usual case.
-            _ => self.barrier(word)?,
-        };
+        if word.state() != State::Open {
+            return self.refuse_by_barrier(word);
+        }
+        // Only what the coarse clock can tell: the rest is as in `rest_of`.
+        let due = self.birth.saturating_add(word.deadline()?);
+        let now = self.clock.coarse();
+        let rest = due.saturating_sub(now.at);
+        if rest <= now.lag {
+            return None;
+        }
+        let before = self.tally.count(What::Rejected);
+        self.tell_rejection(Reason::Open, Some(rest), Some(now.at), before);
+        Some(Why::new(Reason::Open, Some(rest)))
+    }
+
+    /// The same in the other states.
+    #[inline(never)]
+    fn refuse_by_barrier(&self, word: Word) -> Option<Why> {
+        let barrier = self.barrier(word)?;
         let (rest, read) = self.rest_of(barrier)?;
         let before = self.tally.count(What::Rejected);
         self.tell_rejection(barrier.reason, rest, read, before);
@@ -209,7 +223,7 @@ impl Inner {
     }
 
     /// What calls have to wait for, as far as that is known without the lock.
-    #[inline(never)]
+    #[inline]
     fn barrier(&self, word: Word) -> Option<Barrier> {
         match word.state() {
             State::Open => Some(Barrier::open(word)),
