@@ -101,10 +101,11 @@ impl Calm {
 
     #[cold]
     fn unsettle(&self) {
-        // Release, as in `end`. Relaxed where it fails: only this word matters.
+        // Relaxed: who begins to look after this comes after the load in `disturb` by single-location order,
+        // and sees what was written before that by the total order. Where it fails, only this word matters.
         let _ = self
             .0
-            .fetch_update(Ordering::Release, Ordering::Relaxed, |word| {
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |word| {
                 if word == UNKNOWN || word & MEASURED == ADMITTED {
                     None
                 } else if Word::from_raw(word).state() == State::Closed {
