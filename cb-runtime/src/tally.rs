@@ -223,8 +223,8 @@ impl Tally {
         let before = blocks.sum(place);
         let without = Counts::default();
         self.rest.get_or_init(|| Box::new(Rest { before, without }));
-        // Release pairs with the loads in `count` and `total`: what others count by this place comes after
-        // the sum, so none of it is in there.
+        // Release pairs with the load in `count`: what others count by this place comes after the sum, so
+        // none of it is in there.
         self.place.store(place.0, Ordering::Release);
         place
     }
@@ -238,8 +238,9 @@ impl Tally {
     }
 
     pub(crate) fn total(&self, what: What) -> u64 {
-        // Acquire pairs with the store in `begin`.
-        let place = self.place.load(Ordering::Acquire);
+        // Relaxed: who sees the place and not yet the rest reads as if nothing had been counted. The sum is
+        // under the lock under which both were made.
+        let place = self.place.load(Ordering::Relaxed);
         let Some(rest) = self.rest.get().filter(|_| place != 0) else {
             return 0;
         };
