@@ -92,6 +92,8 @@ impl<T> Versions<T> {
     }
 }
 
+#[cfg(all(test, cb_loom))]
+mod models;
 #[cfg(test)]
 mod tests {
     use super::*;
