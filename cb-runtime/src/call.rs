@@ -17,6 +17,9 @@ use crate::site::Site;
 use crate::testing::faults;
 use crate::watch;
 
+#[cfg(feature = "tokio")]
+mod timeout;
+
 /// A permit with a call under way.
 ///
 /// Dropped without an outcome while the body is running, that is by a panic which left the body or
@@ -261,12 +264,12 @@ fn end_slowly(
         Outcome::Failure => "failure",
         Outcome::Ignored => "ignored",
     });
-    let opened = end(&breaker, ticket, site, outcome);
-    if let Handle::Borrowed(_) = breaker {
-        // The usual case, with nothing to drop.
-        std::mem::forget(breaker);
+    if let Handle::Borrowed(inner) = breaker {
+        // The usual case, with nothing to drop, and the short ways are not open.
+        count_fallback(inner, site, outcome);
+        return inner.finish_with_care(ticket, outcome);
     }
-    opened
+    end(&breaker, ticket, site, outcome)
 }
 
 #[inline]
@@ -276,10 +279,14 @@ fn end(
     site: Option<&'static Site>,
     outcome: Outcome,
 ) -> Option<u64> {
+    count_fallback(breaker, site, outcome);
+    breaker.finish(ticket, outcome)
+}
+
+fn count_fallback(breaker: &Inner, site: Option<&'static Site>, outcome: Outcome) {
     if outcome == Outcome::Failure && answers(site, FallbackOn::Failure) {
         breaker.count_fallback();
     }
-    breaker.finish(ticket, outcome)
 }
 
 /// Dropped before it ended.
@@ -311,79 +318,6 @@ impl Opened<'_> {
     pub fn wait_for(self, asked: Option<Duration>) {
         if let Some(asked) = asked {
             self.breaker.wait_as_asked(self.stay, asked);
-        }
-    }
-}
-
-#[cfg(feature = "tokio")]
-mod timeout {
-    use std::future::Future;
-    use std::pin::Pin;
-    use std::task::{Context, Poll};
-    use std::time::Duration;
-
-    use super::{Guard, end};
-    use crate::clock::Sleep;
-    use crate::error::TimedOut;
-    use crate::name::Name;
-    use crate::outcome::Outcome;
-    use crate::report::OnceWarning;
-
-    static NO_TIMER: OnceWarning = OnceWarning::new(
-        "a guarded call has a `timeout`, but there is no tokio runtime with its timer enabled: such \
-         calls run without a timeout",
-    );
-
-    impl Guard<'_> {
-        fn timeout(&self) -> Duration {
-            let timeout = self.site.and_then(|site| {
-                let function = site.function;
-                let probe = function.half_open_timeout;
-                probe
-                    .filter(|_| self.ticket.is_probe())
-                    .or(function.timeout)
-            });
-            timeout.unwrap_or(Duration::MAX)
-        }
-
-        /// Polls the body, then the timeout; `None` when that is over. The timer is set when the
-        /// body first has to wait, so a call that never waits costs none.
-        pub fn poll_timeout<F: Future>(
-            &mut self,
-            body: Pin<&mut F>,
-            mut sleep: Pin<&mut Option<Sleep>>,
-            cx: &mut Context<'_>,
-        ) -> Poll<Option<F::Output>> {
-            if let Poll::Ready(value) = self.poll(body, cx) {
-                return Poll::Ready(Some(value));
-            }
-            if sleep.is_none() {
-                if let Some(breaker) = &self.breaker {
-                    sleep.set(Some(breaker.clock.sleep(self.timeout(), &NO_TIMER)));
-                }
-            }
-            match sleep.as_pin_mut() {
-                Some(sleep) => sleep.poll(cx).map(|()| None),
-                None => Poll::Pending,
-            }
-        }
-
-        /// The call was dropped at its timeout.
-        pub fn timed_out(mut self) -> TimedOut {
-            let name = match self.breaker.take() {
-                Some(breaker) => {
-                    breaker.count_timeout();
-                    breaker.tell_outcome("timeout");
-                    let _ = end(&breaker, self.ticket, self.site, Outcome::Failure);
-                    breaker.name.clone()
-                }
-                // It had ended before.
-                None => Name::literal(""),
-            };
-            TimedOut {
-                name,
-                after: self.timeout(),
-            }
         }
     }
 }

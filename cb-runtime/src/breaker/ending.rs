@@ -83,8 +83,8 @@ impl Inner {
 
     /// Takes a success that was measured, if it changes nothing and surely was not slow, and returns
     /// whether that is so.
-    #[inline]
-    fn finish_calmly(&self, ticket: Ticket) -> bool {
+    #[inline(never)]
+    pub(super) fn finish_calmly(&self, ticket: Ticket) -> bool {
         if !self.limits.flags().coarse() || !watch::nobody() {
             return false;
         }
@@ -97,8 +97,9 @@ impl Inner {
             && self.calm.covers(ticket.word, true)
     }
 
+    /// The same, where it is known that none of the short ways is open.
     #[inline(never)]
-    fn finish_with_care(&self, ticket: Ticket, outcome: Outcome) -> Option<u64> {
+    pub(crate) fn finish_with_care(&self, ticket: Ticket, outcome: Outcome) -> Option<u64> {
         self.leave(ticket);
         match outcome {
             Outcome::Success => self.end(ticket, End::Success),

@@ -11,12 +11,12 @@ use super::Inner;
 use super::permission::Ticket;
 
 impl Inner {
-    /// Takes a success that was not measured, if it needs neither a judgement nor anybody to be told, and
-    /// returns whether that is so. Most leave everything as it is.
+    /// Takes a success that needs neither a judgement nor anybody to be told, and returns whether it was
+    /// one. Most leave everything as it is.
     #[inline]
     pub(crate) fn finish_at_once(&self, ticket: Ticket) -> bool {
         if ticket.is_measured() {
-            return false;
+            return self.finish_calmly(ticket);
         }
         watch::nobody()
             && (self.calm.covers(ticket.word, false) || self.finish_plainly(ticket.word))
