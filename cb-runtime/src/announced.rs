@@ -2,6 +2,7 @@
 
 use std::ptr;
 
+use crate::few::insert_by_key;
 use crate::site::{Link, Site};
 
 /// A power of two.
@@ -42,8 +43,10 @@ fn chain(head: &'static Link) -> impl Iterator<Item = &'static Site> {
 
 /// The announced functions of a breaker, in the order in which they rule.
 pub(crate) fn announced(name: &str) -> Vec<&'static Site> {
-    let mut sites: Vec<_> = chain(head(name)).filter(|site| site.name == name).collect();
-    sites.sort_by_key(|site| site.place());
+    let mut sites = Vec::new();
+    for site in chain(head(name)).filter(|site| site.name == name) {
+        insert_by_key(&mut sites, site, |site| site.place());
+    }
     sites
 }
 

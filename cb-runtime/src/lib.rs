@@ -95,6 +95,7 @@ mod error;
 mod event;
 mod explain;
 mod fault;
+mod few;
 mod function;
 mod keys;
 mod layers;

@@ -1,6 +1,5 @@
 //! Warnings: to standard error, or to `tracing` with that feature.
 
-use std::collections::BTreeSet;
 use std::io::Write as _;
 use std::sync::Once;
 
@@ -11,12 +10,13 @@ use crate::sync::plain::{Mutex, lock};
 pub(crate) fn warn(text: &str) {
     /// Names made at run time must not fill the memory; what comes after so many is not said.
     const MOST: usize = 1000;
-    static SAID: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+    static SAID: Mutex<Vec<String>> = Mutex::new(Vec::new());
     {
         let mut said = lock(&SAID);
-        if said.len() >= MOST || !said.insert(text.to_owned()) {
+        if said.len() >= MOST || said.iter().any(|one| one == text) {
             return;
         }
+        said.push(text.to_owned());
     }
     #[cfg(feature = "tracing")]
     if crate::tracing::warn(text) {

@@ -1,6 +1,7 @@
 //! The recent events of every breaker, in a bounded memory, and their way to the live clients.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::hash::{BuildHasher as _, RandomState};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -68,7 +69,7 @@ impl History {
         Self {
             kept: Mutex::default(),
             latest: watch::Sender::new(0),
-            run: format!("{:x}", fastrand::u64(..)),
+            run: format!("{:x}", RandomState::new().hash_one(0_u8)),
             since,
         }
     }

@@ -3,6 +3,7 @@
 use std::task::{Context, Poll, Waker};
 
 use super::{Nanos, TestClock};
+use crate::few::insert_by_key;
 use crate::sync::{AtomicU64, Mutex, Ordering, lock};
 
 #[derive(Default)]
@@ -61,15 +62,18 @@ impl Sleepers {
 
     /// Wakes, in the order of their deadlines, those that are due.
     pub(super) fn wake_due(&self, now: Nanos) {
-        let mut due: Vec<(Sleeper, Waker)> = {
+        let due: Vec<(Sleeper, Waker)> = {
             let mut waiting = lock(&self.waiting);
             let is_due = |one: &Sleeper| one.until <= now && one.until != Nanos::MAX;
             let (due, rest) = waiting.drain(..).partition(|(one, _)| is_due(one));
             *waiting = rest;
             due
         };
-        due.sort_by_key(|(one, _)| (one.until, one.id));
+        let mut in_order = Vec::new();
+        for one in due {
+            insert_by_key(&mut in_order, one, |(one, _)| (one.until, one.id));
+        }
         // Outside the lock: waking may poll at once.
-        due.into_iter().for_each(|(_, waker)| waker.wake());
+        in_order.into_iter().for_each(|(_, waker)| waker.wake());
     }
 }

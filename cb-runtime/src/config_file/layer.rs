@@ -1,9 +1,8 @@
 //! What a file says of each breaker.
 
-use std::collections::HashMap;
-
 use super::document::{Document, Section};
 use crate::config::Config;
+use crate::few::Few;
 use crate::pattern;
 
 /// A file in force.
@@ -113,11 +112,9 @@ impl FileLayers {
     }
 
     /// Templates by name, over those of the registry.
-    pub(crate) fn template_names<'a>(
-        &'a self,
-        registry: &'a HashMap<String, Config>,
-    ) -> Vec<&'a str> {
+    pub(crate) fn template_names<'a>(&'a self, registry: &'a Few<String, Config>) -> Vec<&'a str> {
         let mine = self.document.templates.iter().map(|one| one.name.as_str());
-        mine.chain(registry.keys().map(String::as_str)).collect()
+        mine.chain(registry.iter().map(|(name, _)| name.as_str()))
+            .collect()
     }
 }

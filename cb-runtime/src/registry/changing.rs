@@ -137,12 +137,8 @@ impl Registry {
     #[must_use]
     pub fn changes(&self) -> Vec<(String, Config)> {
         let changes = &read(&self.shared.sources).changes;
-        let mut changes: Vec<_> = changes
-            .iter()
-            .map(|(name, config)| (name.clone(), config.clone()))
-            .collect();
-        changes.sort_by(|a, b| a.0.cmp(&b.0));
-        changes
+        let copy = |(name, config): (&String, &Config)| (name.clone(), config.clone());
+        changes.iter().map(copy).collect()
     }
 
     /// The layer below all others. Breakers that exist are changed as

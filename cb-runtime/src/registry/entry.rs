@@ -1,12 +1,13 @@
 //! Places in the registry.
 
 use std::borrow::Borrow;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use crate::breaker::CircuitBreaker;
 use crate::conflict::{Conflict, ConflictKind};
+use crate::few::Few;
 use crate::keys::Keys;
 use crate::site::Site;
 
@@ -15,7 +16,7 @@ use crate::site::Site;
 #[derive(Default)]
 pub(super) struct Entries {
     breakers: HashSet<Named>,
-    functions: HashMap<&'static str, Functions>,
+    functions: Few<&'static str, Functions>,
 }
 
 /// A breaker that is looked up by its name.
@@ -57,7 +58,7 @@ impl Entries {
     }
 
     pub(super) fn has_functions(&self, name: &str) -> bool {
-        self.functions.contains_key(name)
+        self.functions.get(name).is_some()
     }
 
     /// The breaker of this name, made if there is none, and what these functions want of it that is not
@@ -81,8 +82,7 @@ impl Entries {
         };
         let functions = self
             .functions
-            .entry(first.name)
-            .or_insert_with(|| Functions::new(ruling));
+            .get_or_insert(first.name, || Functions::new(ruling));
         let conflicts = functions.join(name, sites);
         (breaker, conflicts)
     }

@@ -134,7 +134,7 @@ impl Registry {
         for name in names.into_iter().flatten() {
             for keyed in [false, true] {
                 let is_made = match keyed {
-                    true => read(&self.shared.keyed).contains_key(name),
+                    true => read(&self.shared.keyed).get(name).is_some(),
                     false => read(&self.shared.entries).get(name).is_some(),
                 };
                 let sites = self.announced(name, keyed);

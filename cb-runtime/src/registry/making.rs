@@ -95,7 +95,7 @@ impl Registry {
         let max = max.unwrap_or(limits::DEFAULT_MAX_KEYS);
         let (keys, conflicts) = {
             let mut keyed = write(&self.shared.keyed);
-            let entry = keyed.entry(name).or_insert_with(|| {
+            let entry = keyed.get_or_insert(name, || {
                 let layers = Arc::clone(&merged.layers);
                 KeyedEntry {
                     keys: Arc::new(Keys::new(name, layers, max, self.surroundings())),

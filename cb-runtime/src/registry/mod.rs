@@ -12,7 +12,6 @@ mod suspending;
 #[cfg(feature = "tokio")]
 pub(crate) mod timed;
 
-use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, PoisonError};
 
@@ -25,6 +24,7 @@ use crate::config::Config;
 use crate::conflict::{Conflict, ConflictKind};
 use crate::error::ConfigError;
 use crate::event::{Event, Interest};
+use crate::few::Few;
 use crate::keys::{KeyFigures, Keys};
 use crate::layers::Layer;
 use crate::listeners::{Hub, Subscription};
@@ -58,7 +58,7 @@ struct Shared {
     /// Whether the breakers of annotated functions belong here.
     announced: bool,
     entries: RwLock<Entries>,
-    keyed: RwLock<HashMap<&'static str, KeyedEntry>>,
+    keyed: RwLock<Few<&'static str, KeyedEntry>>,
     sources: RwLock<Sources>,
     /// Held by who changes the sources, until all breakers have followed.
     changing: Mutex<Suspensions>,
@@ -228,8 +228,8 @@ impl Registry {
         let mut made: Vec<_> = read(&self.shared.entries).all().cloned().collect();
         made.extend(
             read(&self.shared.keyed)
-                .values()
-                .flat_map(|entry| entry.keys.all()),
+                .iter()
+                .flat_map(|(_, entry)| entry.keys.all()),
         );
         made
     }

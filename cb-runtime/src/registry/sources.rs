@@ -1,12 +1,12 @@
 //! The layers that belong to the registry rather than to one breaker.
 
-use std::collections::HashMap;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use crate::config::{Config, Mode};
 #[cfg(feature = "config-file")]
 use crate::config_file::FileLayers;
+use crate::few::Few;
 use crate::layers::{Layer, Layers, LeftOut};
 use crate::pattern;
 
@@ -17,9 +17,9 @@ pub(super) struct Sources {
     /// Rises with each change, so that a breaker which is made meanwhile is seen to be out of date.
     pub(super) version: u64,
     pub(super) default: Config,
-    pub(super) templates: HashMap<String, Config>,
+    pub(super) templates: Few<String, Config>,
     /// Made while the program runs, by the breaker's name.
-    pub(super) changes: HashMap<String, Config>,
+    pub(super) changes: Few<String, Config>,
     /// Patterns of names whose breakers are out of the way, and how; the latest last.
     pub(super) suspensions: Vec<(String, Mode)>,
     #[cfg(feature = "config-file")]
@@ -50,11 +50,13 @@ pub(super) struct Merged {
 
 impl Sources {
     pub(super) fn new() -> Self {
+        let mut templates = Few::default();
+        templates.insert("resilience4j".to_owned(), Config::resilience4j());
         Self {
             version: 0,
             default: Config::new(),
-            templates: HashMap::from([("resilience4j".to_owned(), Config::resilience4j())]),
-            changes: HashMap::new(),
+            templates,
+            changes: Few::default(),
             suspensions: Vec::new(),
             #[cfg(feature = "config-file")]
             file: None,

@@ -1,6 +1,5 @@
 //! Faults in place of the bodies of guarded functions.
 
-use std::collections::HashMap;
 use std::sync::{Condvar, PoisonError};
 use std::task::{Context, Waker};
 use std::time::Duration;
@@ -8,6 +7,7 @@ use std::time::Duration;
 use super::{Handle, TestClock};
 use crate::breaker::Inner;
 use crate::fault::{self, Fault};
+use crate::few::Few;
 use crate::sync::plain::{Mutex, lock};
 
 /// The faults of one scope.
@@ -19,7 +19,7 @@ pub(super) struct Faults {
 
 #[derive(Default)]
 struct Set {
-    by_name: HashMap<String, Fault>,
+    by_name: Few<String, Fault>,
     /// Who waits for a change.
     hanging: Vec<Waker>,
 }
