@@ -37,14 +37,27 @@ impl Inner {
             return false;
         }
         let base = Base::of(stay.stay().wrapping_add(version));
-        match window.record_success_quickly(base) {
+        match window.record_success_quickly(base, self.limits.min_calls()) {
             Quickly::Harmless => {
                 self.streak.end(stay.stay());
                 true
             }
             Quickly::Clean => self.finish_recorded(stay, Recorded::Clean),
             Quickly::Claimed(claimed) => self.finish_claimed(stay, base, claimed),
-            Quickly::Refused => false,
+            Quickly::Refused => self.finish_in_ring(stay, base),
+        }
+    }
+
+    /// Where the ring begins, fills up or is folded.
+    #[inline(never)]
+    fn finish_in_ring(&self, stay: Word, base: Base) -> bool {
+        let Some((window, _)) = self.window.first_of_calls() else {
+            return false;
+        };
+        match window.record_success(base, self.limits.min_calls()) {
+            // It has not recorded anything.
+            Recorded::Late | Recorded::Frozen => false,
+            recorded => self.finish_recorded(stay, recorded),
         }
     }
 

@@ -149,7 +149,7 @@ impl CountWindow {
     #[inline]
     pub(crate) fn record(&self, stay: u64, mark: Mark, min_calls: u32) -> Recorded {
         if mark == Mark::SUCCESS {
-            match self.record_success_quickly(Base::of(stay)) {
+            match self.record_success_quickly(Base::of(stay), min_calls) {
                 Quickly::Harmless => return Recorded::Harmless,
                 Quickly::Clean => return Recorded::Clean,
                 Quickly::Claimed(claimed) => return self.put_success(Base::of(stay), claimed),

@@ -18,7 +18,7 @@ impl Base {
     }
 }
 
-/// How far a success in a full ring was recorded.
+/// How far a success was recorded.
 #[derive(Clone, Copy)]
 pub(crate) enum Quickly {
     /// It is: see [`Recorded::Harmless`].
@@ -32,20 +32,23 @@ pub(crate) enum Quickly {
 }
 
 impl CountWindow {
-    /// Records a success in a full ring, as far as it takes the place of another one.
+    /// Records a success, as far as it takes the place of another one or of none.
     #[inline(always)]
-    pub(crate) fn record_success_quickly(&self, base: Base) -> Quickly {
+    pub(crate) fn record_success_quickly(&self, base: Base, min_calls: u32) -> Quickly {
         let Base(base) = base;
         let ring = self.ring();
         // Relaxed, here and where the exchange fails: see `is_full`; who is refused looks again in `claim`.
         let mut cursor = ring.cursor.load(Ordering::Relaxed);
         let claimed = loop {
             let seen = cursor.wrapping_sub(base);
-            // Of another stay, frozen, not full, or to be folded.
-            if seen.wrapping_sub(u64::from(self.size)) >= u64::from(self.room) {
-                return Quickly::Refused;
-            }
-            if ring.is_clean(base) {
+            let size = u64::from(self.size);
+            if seen.wrapping_sub(size) >= u64::from(self.room) {
+                // Of another stay, frozen or to be folded; or it fills the ring, and with it a rate or the
+                // calm may begin.
+                if seen >= size || seen + 1 == size || seen + 1 == u64::from(min_calls) {
+                    return Quickly::Refused;
+                }
+            } else if ring.is_clean(base) {
                 return Quickly::Clean;
             }
             // SeqCst: as in `claim`.
@@ -72,6 +75,11 @@ impl CountWindow {
         // Masked to 22 bits.
         #[allow(clippy::cast_possible_truncation)]
         Quickly::Claimed(claimed as u32)
+    }
+
+    /// Records a success in any ring.
+    pub(crate) fn record_success(&self, base: Base, min_calls: u32) -> Recorded {
+        self.record_in_ring(tag_of(base.0), Mark::SUCCESS, min_calls)
     }
 
     /// Writes a success where it has claimed its place.
