@@ -221,8 +221,8 @@ impl Inner {
                 return;
             }
             // Relaxed: see `admit_closed`.
-            self.near_until
-                .store(near(end.at.saturating_add(NEAR)) + 1, Ordering::Relaxed);
+            let until = near(end.at.saturating_add(NEAR)).saturating_add(1);
+            self.near_until.store(until, Ordering::Relaxed);
         }
         let now = self.clock.now();
         timing.now = Coarse::exactly(now);

@@ -200,16 +200,8 @@ impl Inner {
         if word.state() != State::Open {
             return self.refuse_by_barrier(word);
         }
-        // Only what the coarse clock can tell: the rest is as in `rest_of`.
-        let due = self.birth.saturating_add(word.deadline()?);
-        let now = self.clock.coarse();
-        let rest = due.saturating_sub(now.at);
-        if rest <= now.lag {
-            return None;
-        }
-        let before = self.tally.count(What::Rejected);
-        self.tell_rejection(Reason::Open, Some(rest), Some(now.at), before);
-        Some(Why::new(Reason::Open, Some(rest)))
+        let (rest, now) = self.surely_left(word.deadline()?).ok()?;
+        Some(self.refuse(Reason::Open, Some(rest), Some(now)))
     }
 
     /// The same in the other states.
@@ -217,9 +209,15 @@ impl Inner {
     fn refuse_by_barrier(&self, word: Word) -> Option<Why> {
         let barrier = self.barrier(word)?;
         let (rest, read) = self.rest_of(barrier)?;
+        Some(self.refuse(barrier.reason, rest, read))
+    }
+
+    /// `now` is the time if somebody has read it.
+    #[inline(always)]
+    fn refuse(&self, reason: Reason, rest: Option<Nanos>, now: Option<Nanos>) -> Why {
         let before = self.tally.count(What::Rejected);
-        self.tell_rejection(barrier.reason, rest, read, before);
-        Some(Why::new(barrier.reason, rest))
+        self.tell_rejection(reason, rest, now, before);
+        Why::new(reason, rest)
     }
 
     /// What calls have to wait for, as far as that is known without the lock.
@@ -252,20 +250,34 @@ impl Inner {
         let Some(until) = barrier.until else {
             return Some((None, None));
         };
-        // The reading that decides is what the rejection reports: of the coarse clock, if more is
-        // left than that can lag. Then the rest is a little too long, never too short.
-        let due = self.birth.saturating_add(until);
-        let coarse = self.clock.coarse();
-        let (mut rest, mut now) = (due.saturating_sub(coarse.at), coarse.at);
-        if rest <= coarse.lag {
-            now = self.precisely();
-            rest = due.saturating_sub(now);
-        }
+        // The reading that decides is what the rejection reports: of the coarse clock, if that can tell.
+        // Then the rest is a little too long, never too short.
+        let (rest, now) = match self.surely_left(until) {
+            Ok(left) => left,
+            Err(due) => {
+                let now = self.precisely();
+                (due.saturating_sub(now), now)
+            }
+        };
         if rest == 0 {
             return None;
         }
         let told = (barrier.reason != Reason::HalfOpenFull).then_some(rest);
         Some((told, Some(now)))
+    }
+
+    /// What the coarse clock says is left until then, and what it shows, if more is left than it can lag.
+    /// Else when that is by the clock.
+    #[inline(always)]
+    fn surely_left(&self, until: Nanos) -> Result<(Nanos, Nanos), Nanos> {
+        let due = self.birth.saturating_add(until);
+        let now = self.clock.coarse();
+        let rest = due.saturating_sub(now.at);
+        if rest > now.lag {
+            Ok((rest, now.at))
+        } else {
+            Err(due)
+        }
     }
 
     #[cold]
@@ -432,16 +444,14 @@ impl Inner {
         Some(Err(self.reject(reason, retry_after, Some(now))))
     }
 
-    /// `now` is the time if somebody has read it.
     #[inline(never)]
     fn reject(&self, reason: Reason, retry_after: Option<Nanos>, now: Option<Nanos>) -> Why {
-        let before = self.tally.count(What::Rejected);
-        self.tell_rejection(reason, retry_after, now, before);
+        let why = self.refuse(reason, retry_after, now);
         if self.events.watches(Interest::EACH_CALL) {
             self.count_rejection(reason);
             self.publish(EventKind::NotPermitted { reason });
         }
-        Why::new(reason, retry_after)
+        why
     }
 
     /// What the caller is told. Written where it goes at once: what is put together elsewhere and then
