@@ -3,8 +3,9 @@
 use proc_macro2::{Delimiter, Group, Span, TokenStream};
 use quote::{quote, quote_spanned};
 
+use crate::function::Function;
+use crate::param::{Param, Sharing};
 use crate::private::Private;
-use crate::signature::{Function, Param, Sharing};
 
 /// A closure around the body. With `lends` it borrows what it uses, so that a fallback can have it
 /// afterwards.

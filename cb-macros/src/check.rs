@@ -1,14 +1,16 @@
 //! Rules over arguments and signature, other than the ranges of values.
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
-use quote::ToTokens;
-use syn::{Expr, FnArg};
+use syn::Expr;
 
 use crate::args::Args;
 use crate::errors::Errors;
+use crate::expression;
+use crate::function::{Function, Item};
+use crate::input::{Input, InputKind, Pattern};
 use crate::output;
-use crate::signature::{self, Function, Item};
-use crate::value::{What, ungroup};
+use crate::param;
+use crate::value::What;
 
 /// The most parameters that a fallback can take.
 const MAX_PARAMS: usize = 12;
@@ -62,7 +64,7 @@ pub(crate) fn item(args: &Args, item: &Item, errors: &mut Errors) {
             "a variadic function cannot be guarded: guard the function that calls it",
         );
     }
-    let asyncness = function.signature.asyncness;
+    let asyncness = &function.signature.asyncness;
     // On an `async fn` the compiler itself says that it does nothing.
     if let Some(track_caller) = function
         .track_caller
@@ -92,15 +94,20 @@ fn key(args: &Args, function: &Function, errors: &mut Errors) {
              give calls without a key one of their own, such as `unwrap_or(\"none\")`",
         );
     }
+    let is_name = |token: &TokenTree| !token.to_string().starts_with(char::is_uppercase);
     let mut used = Vec::new();
     variables(arg.value.written.clone(), &mut used);
     for input in &function.signature.inputs {
-        let FnArg::Typed(typed) = input else { continue };
-        if matches!(&*typed.pat, syn::Pat::Ident(pat) if pat.subpat.is_none()) {
+        let InputKind::Typed(typed) = &input.kind else {
+            continue;
+        };
+        if matches!(typed.binds(), Pattern::Name { .. }) {
             continue;
         }
         let mut bound = Vec::new();
-        variables(typed.pat.to_token_stream(), &mut bound);
+        variables(typed.pattern.clone(), &mut bound);
+        // `Unit` in a pattern is the unit struct, not a name.
+        bound.retain(is_name);
         let both = used.iter().find_map(|used| {
             let name = bound.iter().find(|bound| uses(used, bound))?;
             Some((used, name))
@@ -233,7 +240,7 @@ fn parameters(args: &Args, function: &Function, errors: &mut Errors) {
     if !args.mentions("fallback") {
         return;
     }
-    let typed = |input: &&FnArg| matches!(input, FnArg::Typed(_));
+    let typed = |input: &&Input| matches!(input.kind, InputKind::Typed(_));
     if let Some(extra) = function
         .signature
         .inputs
@@ -251,8 +258,7 @@ fn parameters(args: &Args, function: &Function, errors: &mut Errors) {
         return;
     };
     let own = &function.signature.ident;
-    let parsed = syn::parse2(fallback.value.written.clone());
-    if let Ok(Expr::Path(path)) = parsed.as_ref().map(ungroup) {
+    if let Some(Expr::Path(path)) = expression::read(&fallback.value.written) {
         let names: Vec<_> = path.path.segments.iter().map(|part| &part.ident).collect();
         let itself = match names[..] {
             [name] => name == own && function.receiver().is_none(),
@@ -275,12 +281,48 @@ fn lent(function: &Function, errors: &mut Errors) {
         return;
     }
     for input in &function.signature.inputs {
-        if signature::is_lent(input) {
+        if param::is_lent(input) {
             errors.at(
                 input,
                 "the returned future holds this `&mut`, so the fallback cannot be given it too: write \
                  an `async fn`, or let the whole body be one `async move` block",
             );
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use quote::quote;
+
+    use super::*;
+
+    #[test]
+    fn a_key_may_use_what_no_pattern_binds() {
+        let refused = |key: &str| {
+            let mut errors = Errors::default();
+            let key: TokenStream = key.parse().unwrap();
+            let args = Args::parse(quote!(name = "a", key = #key), &mut errors);
+            let function = quote! {
+                fn f(a: u8, mut b: u8, Unit: Unit, (None, c): D, E { f, g: [h, ..] }: E) -> R {}
+            };
+            item(&args, &syn::parse2(function).unwrap(), &mut errors);
+            !errors.is_empty()
+        };
+        for free in [
+            "a",
+            "a + b",
+            "Unit",
+            "x.c",
+            "f::c(a)",
+            "None::<u8>",
+            "g",
+            "\"{{c\"",
+        ] {
+            assert!(!refused(free), "{free}");
+        }
+        for bound in ["c", "a + f", "h.g", "format!(\"{c}\")"] {
+            assert!(refused(bound), "{bound}");
         }
     }
 }

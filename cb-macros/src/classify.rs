@@ -2,11 +2,15 @@
 
 use proc_macro2::{Delimiter, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
-use syn::parse::Parser;
-use syn::{Error, ExprClosure, Pat, Path, PathArguments, PathSegment, Result, Token, Type};
+use syn::parse::{ParseStream, Parser};
+use syn::{
+    Error, ExprPath, Path, PathArguments, PathSegment, Result, Token, Type, parenthesized, token,
+};
 
+use crate::expression;
 use crate::pieces::pieces;
 use crate::span::first_span;
+use crate::veil::{lift, veil};
 
 pub(crate) enum Class {
     /// The error is of this type, holds it, or has it along its `source()` chain.
@@ -18,6 +22,19 @@ pub(crate) enum Class {
     },
     /// A function of the error itself.
     Predicate(TokenStream),
+}
+
+impl Class {
+    fn lifted(self) -> Self {
+        match self {
+            Self::Type(of) => Self::Type(lift(of)),
+            Self::Pattern { of, pattern } => Self::Pattern {
+                of: lift(of),
+                pattern: lift(pattern),
+            },
+            Self::Predicate(function) => Self::Predicate(lift(function)),
+        }
+    }
 }
 
 const FORMS: &str = "a type (`BusinessError`), a variant (`ApiError::OutOfStock`), a pattern \
@@ -72,67 +89,77 @@ fn one(key: &str, trees: &[TokenTree]) -> Result<Vec<Class>> {
         }
         // `type(x)`: for types whose names do not look like one.
         [TokenTree::Ident(word), TokenTree::Group(group)] if *word == "type" => {
-            let named: Type = syn::parse2(group.stream()).map_err(|_| refused())?;
-            return Ok(vec![Class::Type(named.into_token_stream())]);
+            syn::parse2::<Type>(veil(group.stream())).map_err(|_| refused())?;
+            return Ok(vec![Class::Type(group.stream())]);
         }
         _ => {}
     }
-    if syn::parse2::<ExprClosure>(tokens.clone()).is_ok() {
+    if expression::is_closure(tokens.clone()) {
         return Ok(vec![Class::Predicate(tokens)]);
     }
-    match syn::parse2(tokens.clone()) {
-        Ok(Type::Path(path)) if path.qself.is_some() => return Ok(vec![Class::Type(tokens)]),
-        Ok(Type::Path(path)) => return Ok(vec![path_class(&path.path, tokens)]),
-        _ => {}
+    if let Ok(classes) = paths(tokens.clone()) {
+        return Ok(classes);
     }
-    match Pat::parse_multi_with_leading_vert.parse2(tokens.clone()) {
-        Ok(Pat::Or(or)) => or
-            .cases
-            .iter()
-            .map(|case| pattern(case).ok_or_else(refused))
-            .collect(),
-        Ok(single) => Ok(vec![pattern(&single).ok_or_else(refused)?]),
-        Err(_) => Err(refused()),
+    let classes = paths(veil(tokens.clone())).map_err(|_| refused())?;
+    Ok(classes.into_iter().map(Class::lifted).collect())
+}
+
+/// A type, or the alternatives of a pattern.
+fn paths(tokens: TokenStream) -> Result<Vec<Class>> {
+    match syn::parse2(tokens.clone()) {
+        Ok(Type::Path(path)) if path.qself.is_some() => Ok(vec![Class::Type(tokens)]),
+        Ok(Type::Path(path)) => Ok(vec![path_class(path.path, tokens)]),
+        _ => alternatives.parse2(tokens),
     }
 }
 
-fn pattern(pattern: &Pat) -> Option<Class> {
-    let path = match pattern {
-        Pat::TupleStruct(tuple) if tuple.qself.is_none() => &tuple.path,
-        Pat::Struct(fields) if fields.qself.is_none() => &fields.path,
-        Pat::Path(path) if path.qself.is_none() => {
-            return Some(path_class(&path.path, path.to_token_stream()));
-        }
-        Pat::Ident(ident) if ident.subpat.is_none() && ident.by_ref.is_none() => {
-            let path = Path::from(ident.ident.clone());
-            return Some(path_class(&path, path.to_token_stream()));
-        }
-        Pat::Paren(paren) => return self::pattern(&paren.pat),
-        _ => return None,
-    };
-    let of = if is_variant(path) {
+fn alternatives(input: ParseStream<'_>) -> Result<Vec<Class>> {
+    input.parse::<Option<Token![|]>>()?;
+    let mut classes = vec![pattern(input)?];
+    while input.parse::<Option<Token![|]>>()?.is_some() {
+        classes.push(pattern(input)?);
+    }
+    Ok(classes)
+}
+
+/// A path, alone or with fields, whose patterns the compiler reads.
+fn pattern(input: ParseStream<'_>) -> Result<Class> {
+    if input.peek(token::Paren) {
+        let inside;
+        parenthesized!(inside in input);
+        return pattern(&inside);
+    }
+    let ExprPath { qself, path, .. } = input.parse()?;
+    if qself.is_some() {
+        return Err(input.error("expected a path"));
+    }
+    if !input.peek(token::Paren) && !input.peek(token::Brace) {
+        let tokens = path.to_token_stream();
+        return Ok(path_class(path, tokens));
+    }
+    let fields: TokenTree = input.parse()?;
+    let pattern = quote!(#path #fields);
+    let of = if is_variant(&path) {
         parent(path)
     } else {
         path.to_token_stream()
     };
-    Some(Class::Pattern {
-        of,
-        pattern: pattern.to_token_stream(),
-    })
+    Ok(Class::Pattern { of, pattern })
 }
 
 /// A bare path: `snake_case` is a function, `Camel::Case` a variant, `CamelCase` a type.
-fn path_class(path: &Path, tokens: TokenStream) -> Class {
+fn path_class(path: Path, tokens: TokenStream) -> Class {
     let is_type = path
         .segments
         .last()
         .is_some_and(|last| is_camel(&last.ident.to_string()));
     if !is_type {
         Class::Predicate(tokens)
-    } else if is_variant(path) {
+    } else if is_variant(&path) {
+        let pattern = quote!(#path { .. });
         Class::Pattern {
             of: parent(path),
-            pattern: quote!(#path { .. }),
+            pattern,
         }
     } else {
         Class::Type(tokens)
@@ -153,8 +180,7 @@ fn is_variant(path: &Path) -> bool {
 }
 
 /// The path less its last segment: the enum of a variant.
-fn parent(path: &Path) -> TokenStream {
-    let mut parent = path.clone();
+fn parent(mut parent: Path) -> TokenStream {
     parent.segments.pop();
     parent.segments.pop_punct();
     // The runtime's own error is generic, and mostly written without its argument: it is the error
@@ -229,4 +255,110 @@ pub(crate) fn arms(
 
 fn located(tokens: &TokenStream) -> Span {
     Span::mixed_site().located_at(first_span(tokens))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn captured(text: &str) -> TokenTree {
+        proc_macro2::Group::new(Delimiter::None, text.parse().unwrap()).into()
+    }
+
+    /// `Type`, `predicate()`, or `Type as pattern`.
+    fn classes(tokens: TokenStream) -> Option<Vec<String>> {
+        let classes = parse("ignore", &tokens).ok()?;
+        let shown = classes.iter().map(|class| match class {
+            Class::Type(of) => of.to_string(),
+            Class::Pattern { of, pattern } => format!("{of} as {pattern}"),
+            Class::Predicate(function) => format!("{function}()"),
+        });
+        let squeezed = |shown: String| shown.replace(' ', "");
+        Some(shown.map(squeezed).collect())
+    }
+
+    #[test]
+    fn tells_classes_by_their_tokens() {
+        for (written, expected) in [
+            ("A", &["A"] as &[_]),
+            ("a::b", &["a::b()"]),
+            ("A::B", &["AasA::B{..}"]),
+            ("A::B(400..=499)", &["AasA::B(400..=499)"]),
+            ("a::A { b: 1 | 2, .. }", &["a::Aasa::A{b:1|2,..}"]),
+            ("A::<B, C>::D(_)", &["A<B,C>asA::<B,C>::D(_)"]),
+            ("CallError::Failed(A::B)", &["_asCallError::Failed(A::B)"]),
+            (
+                "A::B(1) | C | d | (E::F)",
+                &["AasA::B(1)", "C", "d()", "EasE::F{..}"],
+            ),
+            ("| A::B(1)", &["AasA::B(1)"]),
+            (
+                "[A, B::C(1) | D, |e| e.f < 3, type(g)]",
+                &["A", "BasB::C(1)", "D", "|e|e.f<3()", "g"],
+            ),
+            ("<A as B>::C", &["<AasB>::C"]),
+            ("A<{ let b = 1; b }>", &["A<{letb=1;b}>"]),
+            (
+                "A::<{ let b = 1; b }>::C(1)",
+                &["A<{letb=1;b}>asA::<{letb=1;b}>::C(1)"],
+            ),
+            ("type([u8; if A { 1 } else { 2 }])", &["[u8;ifA{1}else{2}]"]),
+        ] {
+            let found = classes(written.parse().unwrap());
+            assert_eq!(
+                found.as_deref(),
+                Some(&expected.iter().map(|s| s.to_string()).collect::<Vec<_>>()[..]),
+                "{written}"
+            );
+        }
+    }
+
+    #[test]
+    fn looks_into_what_a_macro_captured() {
+        let (variant, other) = (captured("A::B"), captured("A::C | D"));
+        let one = |tokens| classes(tokens).unwrap_or_default().join(" ");
+        assert_eq!(one(quote!(#variant)), "AasA::B{..}");
+        assert_eq!(
+            one(quote!(#variant(1) | #other)),
+            "AasA::B(1) AasA::C{..} D"
+        );
+        assert_eq!(
+            one(quote!([#other, #variant { x: 1 }])),
+            "AasA::C{..} D AasA::B{x:1}"
+        );
+    }
+
+    #[test]
+    fn refuses_what_names_no_class() {
+        for written in [
+            "1",
+            "1..=2",
+            "A..=B",
+            "a @ A::B(1)",
+            "ref a",
+            "mut a",
+            "&A",
+            "_",
+            "m!(A)",
+            "A || B",
+            "A |",
+            "A::",
+            "A B",
+            "A::B(1) if c",
+            "A::B(1)(2)",
+            "(A::B(1) | C)",
+            "(A, B)",
+            "()",
+            "[]",
+            "<A as B>::C(1)",
+            "#[a] A::B(1)",
+            "-1",
+            "|a|",
+            "|a| b c",
+            "type()",
+            "type(a b)",
+        ] {
+            assert_eq!(classes(written.parse().unwrap()), None, "{written}");
+        }
+    }
 }

@@ -7,29 +7,42 @@ use crate::args::Args;
 use crate::call::Call;
 use crate::errors::Errors;
 use crate::fallback::Fallback;
+use crate::function::{self, Function, Item};
 use crate::limits::Limits;
 use crate::output::{concrete, has_impl, without_impl};
+use crate::param;
 use crate::private::Private;
-use crate::signature::{self, Function, Item};
 use crate::types::error_type;
-use crate::{body, check, made, recover, site};
+use crate::{body, check, made, recover, site, veil};
 
 pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    if let Ok(parsed) = syn::parse2(item.clone()) {
+        return expanded(&arguments, &item, Ok(parsed));
+    }
+    // What is no function even so may lack its body, and end in something to be hidden as well.
+    let parsed =
+        syn::parse2(veil::head(item.clone())).or_else(|_| syn::parse2(veil::veil(item.clone())));
+    veil::lift(expanded(&arguments, &item, parsed))
+}
+
+fn expanded(arguments: &TokenStream, item: &TokenStream, parsed: syn::Result<Item>) -> TokenStream {
     let mut errors = Errors::default();
     let args = Args::parse(arguments.clone(), &mut errors);
     let runtime = args.runtime();
-    let parsed = match syn::parse2::<Item>(item.clone()) {
+    let parsed = match parsed {
         Ok(parsed) => Some(parsed),
         Err(error) => {
-            errors.push(no_function(&item, error));
+            errors.push(no_function(item, error));
             None
         }
     };
-    if let Some(Item::Function(function)) = &parsed {
-        if let Some(at) = function.conditional() {
-            return per_condition(function, at, &arguments, &runtime);
-        }
-    }
+    let parsed = match parsed {
+        Some(Item::Function(function)) => match function.conditional() {
+            Some(at) => return per_condition(*function, at, arguments, &runtime),
+            None => Some(Item::Function(function)),
+        },
+        parsed => parsed,
+    };
     check::arguments(&args, &mut errors);
     if let Some(item) = &parsed {
         check::item(&args, item, &mut errors);
@@ -40,7 +53,7 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
         Some(Item::Function(function)) if errors.is_empty() => {
             guarded(&args, &runtime, &private, &limits, *function)
         }
-        parsed => recover::item(&item, parsed.as_ref(), &limits, errors),
+        parsed => recover::item(item, parsed.as_ref(), &limits, errors),
     }
 }
 
@@ -62,50 +75,41 @@ fn no_function(item: &TokenStream, error: syn::Error) -> syn::Error {
 
 /// A parameter under `#[cfg]` makes two functions of one, each with an attribute of its own.
 fn per_condition(
-    function: &Function,
+    function: Function,
     at: usize,
     arguments: &TokenStream,
     runtime: &TokenStream,
 ) -> TokenStream {
     let Function {
         before,
-        signature,
+        mut signature,
         inner,
         body,
         braces,
         ..
     } = function;
     let mut block = Group::new(Delimiter::Brace, quote!(#inner #body));
-    block.set_span(*braces);
-    let (mut with, mut without) = (signature.clone(), signature.clone());
+    block.set_span(braces);
+    let mut inputs: Vec<_> = signature.inputs.into_iter().collect();
+    let mut input = inputs.remove(at);
     let mut conditions = Vec::new();
-    if let Some(input) = with.inputs.iter_mut().nth(at) {
-        let attributes = match input {
-            syn::FnArg::Receiver(receiver) => &mut receiver.attrs,
-            syn::FnArg::Typed(typed) => &mut typed.attrs,
-        };
-        attributes.retain(|attribute| {
-            let condition = signature::is_cfg(attribute);
-            if condition {
-                conditions.push(match &attribute.meta {
-                    syn::Meta::List(list) => list.tokens.clone(),
-                    meta => meta.to_token_stream(),
-                });
-            }
-            !condition
-        });
-    }
-    without.inputs = signature
-        .inputs
-        .iter()
-        .enumerate()
-        .filter(|(index, _)| *index != at)
-        .map(|(_, input)| input.clone())
-        .collect();
+    input.attributes.retain(|attribute| {
+        let condition = function::is_cfg(attribute);
+        if condition {
+            conditions.push(match &attribute.meta {
+                syn::Meta::List(list) => list.tokens.clone(),
+                meta => meta.to_token_stream(),
+            });
+        }
+        !condition
+    });
+    signature.inputs = inputs.into_iter().collect();
+    let without = signature.to_token_stream();
+    signature.inputs.insert(at, input);
     quote! {
         #[cfg(all(#(#conditions),*))]
         #[#runtime::circuit_breaker(#arguments)]
-        #before #with #block
+        #before #signature #block
         #[cfg(not(all(#(#conditions),*)))]
         #[#runtime::circuit_breaker(#arguments)]
         #before #without #block
@@ -133,12 +137,12 @@ fn guarded(
         .output()
         .and_then(error_type)
         .map(ToTokens::to_token_stream);
-    let receiver = function.receiver().map(signature::receiver);
+    let receiver = function.receiver().map(param::receiver);
     let has_fallback = args.get("fallback").is_some();
     let params = if function.made.is_some() && !has_fallback {
         Vec::new()
     } else {
-        signature::name_params(&mut function.signature, has_fallback)
+        param::name_params(&mut function.signature, has_fallback)
     };
     let fallback = Fallback::new(args, &function, receiver, &params);
     let lends = fallback.as_ref().is_some_and(Fallback::lends);
@@ -226,6 +230,13 @@ mod tests {
     const MADE: &str = "fn q<'a>(&'a self, (s, mut t): (u, v), w: String) \
         -> Pin<Box<dyn Future<Output = Result<x, y>> + Send + 'a>> { a(); Box::pin(async move { b.await }) }";
 
+    const ODD_ARGUMENTS: &str = "name = \"a\", key = if b < c { d } else { j }, min_calls = 1 + match f { _ => 2 }, \
+        ignore = A::<{ let b = 1; b }>::C(1) | D | E::F { g: 1, .. }, failure_if = move |h: &I<J, K>| h.l < 2, \
+        retry_after = for<'a> |m: &'a u8| -> O { p }";
+    const ODD_ITEM: &str = "extern \"C\" fn q(mut self: Box<Self>, A::<B, C>::D { e, .. }: F<{ if G { 1 } else { 2 } }>, \
+        [h, .., i]: [u8; loop { break 3 }], _: u8, mut j: u8, #[k] l: &mut M) \
+        -> impl Future<Output = Result<[u8; [1, 2][0]], O>> + use<P> where [(); unsafe { 1 }]: Sized { q() }";
+
     /// Drops, repeats, or swaps tokens, here and there and within groups.
     fn damage(tokens: TokenStream, dice: &mut impl FnMut(usize) -> usize) -> TokenStream {
         let mut trees: Vec<TokenTree> = tokens.into_iter().collect();
@@ -245,8 +256,10 @@ mod tests {
         trees.into_iter().collect()
     }
 
+    /// `CB_SEQUENCES` says how often.
     #[test]
     fn no_tokens_make_it_panic() {
+        let rounds = std::env::var("CB_SEQUENCES").map_or(2_000, |n| n.parse().unwrap());
         let mut state = 1_usize;
         let mut dice = |sides: usize| {
             state = state
@@ -255,18 +268,63 @@ mod tests {
             (state >> 33) % sides
         };
         let mut accepted = 0;
-        for _ in 0..2_000 {
-            let arguments = damage(ARGUMENTS.parse().unwrap(), &mut dice);
-            let item = [ITEM, MADE][dice(2)];
+        for _ in 0..rounds {
+            let arguments = [ARGUMENTS, ARGUMENTS, ODD_ARGUMENTS][dice(3)];
+            let arguments = damage(arguments.parse().unwrap(), &mut dice);
+            let item = [ITEM, MADE, ODD_ITEM][dice(3)];
             let item = damage(item.parse().unwrap(), &mut dice);
             let expansion = expand(arguments, item.clone()).to_string();
             assert!(!expansion.is_empty() || item.is_empty());
+            assert!(
+                !expansion.contains("__cb_") && !expansion.contains("syn's"),
+                "{expansion}"
+            );
             accepted += usize::from(!expansion.contains("compile_error"));
         }
         assert!(
-            accepted > 100,
+            accepted > rounds / 20,
             "{accepted} were accepted: the damage is too great to tell"
         );
+    }
+
+    #[test]
+    fn what_was_hidden_changes_nothing_else() {
+        for item in [
+            "fn f(a: u8) -> impl Future<Output = R> + use<> { let _ = 0; async move { a } }",
+            "fn f(self: &A<{ 0; 1 }>, (a, _): (u8, u8)) -> R { [0; a] }",
+            "async fn f<'a>(a: u8, #[b] c: &'a [u8; { 0; 1 }]) -> Result<R, A<{ 0; 1 }>> { a }",
+        ] {
+            let plain = item.replace(" + use<>", "").replace("{ 0; 1 }", "{ 1 }");
+            let expanded = |item: &str| {
+                let arguments = quote!(name = "a", ignore = B, fallback = c);
+                let expansion = expand(arguments, item.parse().unwrap()).to_string();
+                expansion.split_whitespace().collect::<String>()
+            };
+            let lifted = expanded(item).replace("+use<>", "").replace("{0;1}", "{1}");
+            assert_eq!(lifted, expanded(&plain));
+            assert!(!lifted.contains("compile_error"), "{lifted}");
+        }
+    }
+
+    #[test]
+    fn a_head_that_ends_too_early_is_reported_as_such() {
+        let item = "fn f() -> A<{ if b { 1 } else { 2 } }";
+        let expansion = expand(quote!(name = "a"), item.parse().unwrap()).to_string();
+        assert!(expansion.contains("expected"), "{expansion}");
+        assert!(!expansion.contains("syn's"), "{expansion}");
+    }
+
+    /// Else there would be little to damage.
+    #[test]
+    fn what_is_damaged_was_accepted() {
+        for (arguments, item) in [
+            (ARGUMENTS, ITEM),
+            (ARGUMENTS, MADE),
+            (ODD_ARGUMENTS, ODD_ITEM),
+        ] {
+            let expansion = expand(arguments.parse().unwrap(), item.parse().unwrap()).to_string();
+            assert!(!expansion.contains("compile_error"), "{expansion}");
+        }
     }
 
     /// As an editor sees it while the user types: what is there stays, so that names complete.

@@ -4,8 +4,9 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 
 use crate::args::Args;
+use crate::function::Function;
+use crate::param::{Param, Sharing};
 use crate::private::Private;
-use crate::signature::{Function, Param, Sharing};
 use crate::span::{first_span, relocated};
 
 pub(crate) struct Fallback<'a> {

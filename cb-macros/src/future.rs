@@ -4,10 +4,9 @@
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use quote::{ToTokens, quote_spanned};
 use syn::punctuated::Punctuated;
-use syn::{
-    GenericArgument, Path, PathArguments, ReturnType, Signature, Token, Type, TypeParamBound,
-};
+use syn::{GenericArgument, Path, PathArguments, ReturnType, Token, Type, TypeParamBound};
 
+use crate::signature::Signature;
 use crate::span::first_span;
 use crate::types::{argument, peel};
 
@@ -91,7 +90,9 @@ fn result(bounds: &Punctuated<TypeParamBound, Token![+]>) -> Option<Type> {
         return None;
     };
     arguments.args.iter().find_map(|argument| match argument {
-        GenericArgument::AssocType(output) if output.ident == "Output" => Some(output.ty.clone()),
+        GenericArgument::AssocType(output) if output.ident == "Output" => {
+            syn::parse2(output.ty.to_token_stream()).ok()
+        }
         _ => None,
     })
 }

@@ -7,12 +7,16 @@ mod check;
 mod classify;
 mod errors;
 mod expand;
+mod expression;
 mod fallback;
+mod function;
 mod future;
+mod input;
 mod keys;
 mod limits;
 mod made;
 mod output;
+mod param;
 mod pieces;
 mod private;
 mod recover;
@@ -23,6 +27,7 @@ mod suggest;
 mod types;
 mod unit;
 mod value;
+mod veil;
 
 use proc_macro::TokenStream;
 

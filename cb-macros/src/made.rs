@@ -6,10 +6,11 @@ use syn::ReturnType;
 
 use crate::body;
 use crate::call::{Call, reason};
+use crate::function::Function;
 use crate::future::{Made, Work};
 use crate::output::without_impl;
+use crate::param::Param;
 use crate::private::Private;
-use crate::signature::{Function, Param};
 use crate::span::first_span;
 
 /// Makes the body's future, when and as the function did.

@@ -5,7 +5,7 @@ use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::quote_spanned;
 use syn::{Type, TypeParamBound};
 
-use crate::signature::Function;
+use crate::function::Function;
 use crate::types::{argument, peel};
 
 /// Whether `ty` is written as a future, or perhaps one: `impl Future`, `Box<dyn Future>`,

@@ -1,8 +1,8 @@
 //! Lists as they are written, split at their commas.
 
 use proc_macro2::{TokenStream, TokenTree};
-use syn::ExprClosure;
 
+use crate::expression;
 use crate::keys::KEYS;
 
 /// Splits at the commas, but not at those within a generic type or a closure's parameters.
@@ -46,7 +46,7 @@ fn is_closure(piece: &[TokenTree]) -> bool {
         [TokenTree::Ident(_), equals, value @ ..] if is_punct(equals, '=') => value,
         value => value,
     };
-    syn::parse2::<ExprClosure>(value.iter().cloned().collect()).is_ok()
+    expression::is_closure(value.iter().cloned().collect())
 }
 
 /// Whether all angle brackets and closure bars in `piece` are closed.
@@ -96,6 +96,11 @@ mod tests {
             "min_calls = 1 << 4, name = \"a\"",
             "key = a < b, min_calls = 5",
             "|e| code(e) < 3, Other",
+            "|e| if a < b { c } else { d }, Other",
+            "move |e: &A<B, C>| e.d < e.f, Other",
+            "|a, b| a << b, Other",
+            "failure_if = |r| match r { A if b < c => d, _ => e }, min_calls = 3",
+            "failure_if = for<'a> |r: &'a u8| -> bool { a < b }, retry_after = |a, b| a",
         ] {
             assert_eq!(split(two).len(), 2, "{two}: {:?}", split(two));
         }
@@ -110,6 +115,8 @@ mod tests {
             "failure_if = |a: &Pair<A, B>| a.x",
             "retry_after = |a, b| a",
             "failure_if = |r| r.all::<A, B>()",
+            "|e| <A as B<C, D>>::f(e) < 3",
+            "failure_if = |Pair { a, b }, c| a < b",
         ] {
             assert_eq!(split(one).len(), 1, "{one}: {:?}", split(one));
         }

@@ -4,7 +4,7 @@ use proc_macro2::{Delimiter, Group, TokenStream};
 use quote::quote;
 
 use crate::errors::Errors;
-use crate::signature::{Function, Item};
+use crate::function::{Function, Item};
 
 /// `item` followed by the errors, with `checks` at the start of its body: wrong values are still
 /// reported together with wrong words.

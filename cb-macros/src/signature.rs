@@ -1,252 +1,209 @@
-//! What kind of function this is.
+//! The head of a function. Read here rather than by syn, whose own takes a feature that costs every user build time.
 
-use proc_macro2::{Delimiter, Span, TokenStream};
+use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote};
 use syn::parse::{Parse, ParseStream};
-use syn::{
-    Attribute, FnArg, GenericParam, Pat, Receiver, ReceiverKind, ReturnType, Signature, Token,
-    Type, Visibility,
-};
+use syn::punctuated::Punctuated;
+use syn::{Abi, Attribute, Error, Generics, ReturnType, Token, parenthesized, token};
 
-use crate::future::Made;
-use crate::span::first_span;
-use crate::types::{error_type, peel};
+use crate::input::{Input, InputKind, Receiver, pattern};
 
-/// A function as it was written. The body stays as it is: it may not even parse yet.
-pub(crate) struct Function {
-    /// Attributes, visibility and `default`.
-    pub(crate) before: TokenStream,
-    pub(crate) signature: Signature,
-    /// `#[track_caller]`, if it is there.
-    pub(crate) track_caller: Option<Attribute>,
-    /// `#![…]` at the start of the body, which must stay first.
-    pub(crate) inner: TokenStream,
-    pub(crate) body: TokenStream,
-    pub(crate) braces: Span,
-    /// The future that it returns, if it is not async itself.
-    pub(crate) made: Option<Made>,
+pub(crate) struct Signature {
+    pub(crate) constness: Option<Token![const]>,
+    pub(crate) asyncness: Option<Token![async]>,
+    unsafety: Option<Token![unsafe]>,
+    abi: Option<Abi>,
+    fn_token: Token![fn],
+    pub(crate) ident: Ident,
+    pub(crate) generics: Generics,
+    paren: token::Paren,
+    pub(crate) inputs: Punctuated<Input, Token![,]>,
+    /// `args: ...` and what follows it.
+    pub(crate) variadic: Option<TokenStream>,
+    pub(crate) output: ReturnType,
 }
 
-pub(crate) enum Item {
-    Function(Box<Function>),
-    /// A method without a body.
-    Bodyless(Box<Signature>),
-}
-
-impl Parse for Item {
-    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
-        let attributes = input.call(Attribute::parse_outer)?;
-        let visibility: Visibility = input.parse()?;
-        let default: Option<Token![default]> = input.parse()?;
-        let signature: Signature = input.parse()?;
-        if input.peek(Token![;]) {
-            input.parse::<Token![;]>()?;
-            return Ok(Self::Bodyless(Box::new(signature)));
-        }
-        // Also sees through the invisible group around a `$body:block`.
-        let (content, braces) = input.step(|cursor| match cursor.group(Delimiter::Brace) {
-            Some((inside, span, rest)) => Ok(((inside.token_stream(), span.join()), rest)),
-            None => Err(cursor.error("expected the function's body")),
-        })?;
-        let (inner, body) = split_inner(content);
-        let track_caller = attributes
-            .iter()
-            .find(|attribute| attribute.path().is_ident("track_caller"))
-            .cloned();
-        let before = quote!(#(#attributes)* #visibility #default);
-        let made = Made::of(&signature, &body);
-        Ok(Self::Function(Box::new(Function {
-            before,
-            signature,
-            track_caller,
-            inner,
-            body,
-            braces,
-            made,
-        })))
-    }
-}
-
-/// Parts the `#![…]` from what follows, which is not parsed.
-fn split_inner(content: TokenStream) -> (TokenStream, TokenStream) {
-    let split = |input: ParseStream<'_>| {
-        let inner = input.call(Attribute::parse_inner)?;
-        Ok((quote!(#(#inner)*), input.parse::<TokenStream>()?))
-    };
-    syn::parse::Parser::parse2(split, content.clone())
-        .unwrap_or_else(|_| (TokenStream::new(), content))
-}
-
-impl Function {
-    /// Whether its work is a future's.
-    pub(crate) fn is_async(&self) -> bool {
-        self.signature.asyncness.is_some() || self.made.is_some()
-    }
-
-    /// Whether a future takes the parameters before it asks for permission. One whose body is a
-    /// single `async` block can take them after that.
-    pub(crate) fn is_early(&self) -> bool {
-        self.made.as_ref().is_some_and(|made| !made.is_block())
-    }
-
+impl Signature {
     pub(crate) fn receiver(&self) -> Option<&Receiver> {
-        self.signature.receiver()
-    }
-
-    /// What the work ends with: the written return type, or that of the future.
-    pub(crate) fn output(&self) -> Option<&Type> {
-        if let Some(made) = &self.made {
-            return Some(peel(&made.result));
-        }
-        match &self.signature.output {
-            ReturnType::Default => None,
-            ReturnType::Type(_, ty) => Some(peel(ty)),
+        match &self.inputs.first()?.kind {
+            InputKind::Receiver(receiver) => Some(receiver),
+            InputKind::Typed(_) => None,
         }
     }
+}
 
-    /// Whether nothing, or `()`, is returned.
-    pub(crate) fn returns_unit(&self) -> bool {
-        match self.output() {
-            None => true,
-            Some(Type::Tuple(tuple)) => tuple.elems.is_empty(),
-            Some(_) => false,
+impl Parse for Signature {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        let constness = input.parse()?;
+        let asyncness = input.parse()?;
+        let unsafety = input.parse()?;
+        let abi = input.parse()?;
+        let fn_token = input.parse()?;
+        let ident = input.parse()?;
+        let mut generics: Generics = input.parse()?;
+        let content;
+        let paren = parenthesized!(content in input);
+        let (inputs, variadic) = inputs(&content)?;
+        let output = input.parse()?;
+        generics.where_clause = input.parse()?;
+        Ok(Self {
+            constness,
+            asyncness,
+            unsafety,
+            abi,
+            fn_token,
+            ident,
+            generics,
+            paren,
+            inputs,
+            variadic,
+            output,
+        })
+    }
+}
+
+type Inputs = (Punctuated<Input, Token![,]>, Option<TokenStream>);
+
+fn inputs(content: ParseStream<'_>) -> syn::Result<Inputs> {
+    let mut inputs = Punctuated::<Input, Token![,]>::new();
+    while !content.is_empty() {
+        if let Some(variadic) = variadic(content)? {
+            return Ok((inputs, Some(variadic)));
         }
-    }
-
-    /// Where messages about the return type point: at the error type, if one can be seen.
-    pub(crate) fn output_span(&self) -> Span {
-        let Some(ty) = self.output() else {
-            return self.signature.ident.span();
-        };
-        first_span(&error_type(ty).unwrap_or(ty).to_token_stream())
-    }
-
-    /// Whether the function's own generics declare the type `name`.
-    pub(crate) fn declares(&self, name: &syn::Ident) -> bool {
-        self.signature
-            .generics
-            .params
-            .iter()
-            .any(|param| matches!(param, GenericParam::Type(param) if param.ident == *name))
-    }
-
-    /// The first parameter under a `#[cfg]`.
-    pub(crate) fn conditional(&self) -> Option<usize> {
-        self.signature
-            .inputs
-            .iter()
-            .position(|input| attributes(input).iter().any(is_cfg))
-    }
-}
-
-pub(crate) fn is_cfg(attribute: &Attribute) -> bool {
-    attribute.path().is_ident("cfg")
-}
-
-pub(crate) fn attributes(input: &FnArg) -> &[Attribute] {
-    match input {
-        FnArg::Receiver(receiver) => &receiver.attrs,
-        FnArg::Typed(typed) => &typed.attrs,
-    }
-}
-
-/// How the body and a fallback for failures can both have a parameter.
-#[derive(Clone, Copy, PartialEq)]
-pub(crate) enum Sharing {
-    /// `&T` is `Copy`.
-    Copied,
-    /// `&mut T` is lent to the body and then to the fallback.
-    Lent,
-    /// Anything else is cloned.
-    Cloned,
-}
-
-/// A parameter that the fallback is given.
-pub(crate) struct Param {
-    pub(crate) name: TokenStream,
-    pub(crate) ty: TokenStream,
-    pub(crate) sharing: Sharing,
-    /// The pattern, to be bound within the body.
-    pub(crate) pattern: Option<TokenStream>,
-}
-
-/// The receiver as a parameter.
-pub(crate) fn receiver(receiver: &Receiver) -> Param {
-    let this = receiver.self_token;
-    let (sharing, ty) = match &receiver.kind {
-        ReceiverKind::Reference(_, _, Some(_)) => (Sharing::Lent, this.to_token_stream()),
-        ReceiverKind::Reference(..) => (Sharing::Copied, this.to_token_stream()),
-        ReceiverKind::Typed(_, ty) => (sharing(ty), ty.to_token_stream()),
-        _ => (Sharing::Cloned, this.to_token_stream()),
-    };
-    Param {
-        name: this.to_token_stream(),
-        ty,
-        sharing,
-        pattern: None,
-    }
-}
-
-/// Gives every parameter a plain name and moves its pattern into the body. `_` is named only if
-/// `all` are needed: otherwise it stays, to be dropped when the function returns.
-pub(crate) fn name_params(signature: &mut Signature, all: bool) -> Vec<Param> {
-    let mut params = Vec::new();
-    for (at, input) in signature.inputs.iter_mut().enumerate() {
-        let FnArg::Typed(typed) = input else { continue };
-        let mut param = Param {
-            name: TokenStream::new(),
-            ty: typed.ty.to_token_stream(),
-            sharing: sharing(&typed.ty),
-            pattern: None,
-        };
-        let fresh = || syn::Ident::new(&format!("__parameter{at}"), Span::mixed_site());
-        match &*typed.pat {
-            Pat::Ident(pat)
-                if pat.by_ref.is_none() && pat.subpat.is_none() && is_binding(&pat.ident) =>
-            {
-                param.name = pat.ident.to_token_stream();
-                if pat.mutability.is_some() {
-                    param.pattern = Some(pat.to_token_stream());
-                    let plain = &pat.ident;
-                    *typed.pat = Pat::Verbatim(quote!(#plain));
-                }
-            }
-            Pat::Wild(_) if !all => continue,
-            Pat::Wild(_) => {
-                let name = fresh();
-                param.name = quote!(#name);
-                *typed.pat = Pat::Verbatim(quote!(#name));
-            }
-            pattern => {
-                let name = fresh();
-                param.name = quote!(#name);
-                param.pattern = Some(pattern.to_token_stream());
-                *typed.pat = Pat::Verbatim(quote!(#name));
+        let input: Input = content.parse()?;
+        if let InputKind::Receiver(receiver) = &input.kind {
+            if !inputs.is_empty() {
+                let message = "the receiver comes first";
+                return Err(Error::new_spanned(&receiver.this, message));
             }
         }
-        params.push(param);
+        inputs.push_value(input);
+        if content.is_empty() {
+            break;
+        }
+        inputs.push_punct(content.parse()?);
     }
-    params
+    Ok((inputs, None))
 }
 
-/// `Unit` in a pattern is the unit struct, not a name.
-fn is_binding(ident: &syn::Ident) -> bool {
-    !ident.to_string().starts_with(char::is_uppercase)
+fn variadic(content: ParseStream<'_>) -> syn::Result<Option<TokenStream>> {
+    let ahead = content.fork();
+    ahead.call(Attribute::parse_outer)?;
+    if !ahead.peek(Token![...]) {
+        let named = pattern(&ahead).is_ok() && ahead.parse::<Token![:]>().is_ok();
+        if !(named && ahead.peek(Token![...])) {
+            return Ok(None);
+        }
+    }
+    content.parse().map(Some)
 }
 
-fn sharing(ty: &Type) -> Sharing {
-    match peel(ty) {
-        Type::Reference(reference) if reference.mutability.is_some() => Sharing::Lent,
-        Type::Reference(_) => Sharing::Copied,
-        _ => Sharing::Cloned,
+impl ToTokens for Signature {
+    fn to_tokens(&self, tokens: &mut TokenStream) {
+        self.constness.to_tokens(tokens);
+        self.asyncness.to_tokens(tokens);
+        self.unsafety.to_tokens(tokens);
+        self.abi.to_tokens(tokens);
+        self.fn_token.to_tokens(tokens);
+        self.ident.to_tokens(tokens);
+        self.generics.to_tokens(tokens);
+        self.paren.surround(tokens, |tokens| {
+            self.inputs.to_tokens(tokens);
+            if let Some(variadic) = &self.variadic {
+                let comma = (!self.inputs.empty_or_trailing()).then(|| quote!(,));
+                tokens.extend(quote!(#comma #variadic));
+            }
+        });
+        self.output.to_tokens(tokens);
+        self.generics.where_clause.to_tokens(tokens);
     }
 }
 
-/// Whether it is a `&mut` parameter.
-pub(crate) fn is_lent(input: &FnArg) -> bool {
-    let sharing = match input {
-        FnArg::Receiver(input) => receiver(input).sharing,
-        FnArg::Typed(typed) => sharing(&typed.ty),
-    };
-    sharing == Sharing::Lent
+#[cfg(test)]
+mod tests {
+    use crate::veil::{lift, veil};
+
+    use super::*;
+
+    fn squeezed(tokens: &impl ToString) -> String {
+        tokens.to_string().split_whitespace().collect()
+    }
+
+    /// Those that are read at once.
+    const PLAIN: &[&str] = &[
+        "fn f()",
+        "const async unsafe extern \"C\" fn f<'a, 'b: 'a, T: ?Sized + 'b, const N: usize>() -> [T; N]",
+        "extern fn r#fn<r#T>(r#type: r#T,) -> r#T where for<'y> &'y r#T: A<B = C>, [u8; N]: Sized",
+        "fn f(self)",
+        "fn f(mut self, a: u8,)",
+        "fn f(&self, self::U: U)",
+        "fn f(&'a mut self)",
+        "fn f(&'_ self)",
+        "fn f(#[a] #[b(c)] self: &mut Self, #[cfg(d)] e: u8)",
+        "fn f(mut self: std::pin::Pin<&mut Self>)",
+        "fn f((a, mut b): (u8, u8), [c, .., d]: [u8; 4], &e: &u8, ref mut g: u8, h @ 1..=2: u8)",
+        "fn f(Foo::<A, B>::C { a, b: d::E(..) }: Foo, <T as U<V>>::W: X, (a | b): u8, m!(c: d): u8, _: u8)",
+        "fn f(a: impl Fn(&u8) -> bool + 'a, b: &dyn A, c: Box<dyn A + B>, d: for<'a> fn(&'a u8) -> &'a u8)",
+        "fn f(a: [u8; N + 1], b: Foo<{ N }, -1, A = B, C: D>, c: <T as U>::V, d: (A,), e: *const u8, g: m!(x))",
+        "fn f<F>(a: F) -> impl Future<Output = u8> + 'static where F: for<'a> Fn(&'a u8) -> &'a u8",
+        "unsafe extern \"C\" fn f(a: u8, ...)",
+        "unsafe extern \"C\" fn f(a: u8, #[b] args: ...,)",
+    ];
+
+    /// Those with something to hide.
+    const VEILED: &[&str] = &[
+        "fn f() -> impl Future<Output = u8> + use<'a, T> + Send",
+        "fn f() -> Result<impl Iterator<Item = u8> + use<>, E>",
+        "fn f(a: [u8; { let x = 1; x }], b: [[u8; match A { _ => 1 }]; 'a: { break 'a 2 }])",
+        "fn f(Foo { a, b: [c, d] }: Foo<{ if A { 1 } else { 2 } }>) -> [u8; [1, 2][0]]",
+        "fn f() where Assert<{ loop { break true } }>: True, [(); unsafe { g() }]: Sized",
+    ];
+
+    #[test]
+    fn prints_what_it_read() {
+        for head in PLAIN {
+            let tokens: TokenStream = head.parse().unwrap();
+            let read: Signature = syn::parse2(tokens.clone()).expect(head);
+            assert_eq!(squeezed(&read.to_token_stream()), squeezed(&tokens));
+        }
+        for head in PLAIN.iter().chain(VEILED) {
+            let tokens: TokenStream = head.parse().unwrap();
+            let read: Signature = syn::parse2(veil(tokens.clone())).expect(head);
+            assert_eq!(squeezed(&lift(read.to_token_stream())), squeezed(&tokens));
+        }
+    }
+
+    #[test]
+    fn knows_its_receiver() {
+        for (head, given) in [
+            ("fn f(self)", true),
+            ("fn f(mut self)", true),
+            ("fn f(&'a mut self)", true),
+            ("fn f(#[a] self: Box<Self>)", true),
+            ("fn f(self::U: U)", false),
+            ("fn f(&self::U: &U)", false),
+            ("fn f(a: u8)", false),
+        ] {
+            let read: Signature = syn::parse_str(head).unwrap();
+            assert_eq!(read.receiver().is_some(), given, "{head}");
+        }
+    }
+
+    #[test]
+    fn refuses_what_is_no_head() {
+        for head in [
+            "fn f(a)",
+            "fn f(a: )",
+            "fn f(: u8)",
+            "fn f(a: u8 b: u8)",
+            "fn f(a, b: u8)",
+            "fn f(a: u8, self)",
+            "fn f(..., a: u8",
+            "fn f<T(a: u8)",
+            "fn (a: u8)",
+            "safe fn f()",
+        ] {
+            assert!(syn::parse_str::<Signature>(head).is_err(), "{head}");
+        }
+    }
 }

@@ -5,9 +5,10 @@ use std::time::Duration;
 use proc_macro2::{Ident, Literal, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use syn::parse::Parser;
-use syn::{Error, Expr, ExprLit, Lit, LitStr, Path, Result};
+use syn::{Error, Expr, ExprLit, Lit, Path, Result};
 
 use crate::classify::{self, Class};
+use crate::expression;
 use crate::keys::{Key, Kind, example};
 use crate::private::Private;
 use crate::span::first_span;
@@ -16,7 +17,8 @@ use crate::unit;
 
 pub(crate) enum What {
     Off,
-    Text(LitStr),
+    /// The literal.
+    Text(TokenStream),
     Count(u32),
     Number(f64),
     Time(Duration),
@@ -97,8 +99,7 @@ pub(crate) fn read(key: &Key, tokens: &[TokenTree]) -> Result<Value> {
                 .map_err(|_| wrong(key, &written, "a path"))?,
         ),
         Kind::Expression => {
-            syn::parse2::<Expr>(written.clone())
-                .map_err(|_| wrong(key, &written, wanted(key.kind)))?;
+            expression::read(&written).ok_or_else(|| wrong(key, &written, wanted(key.kind)))?;
             What::Expression
         }
         _ => simple(key, &written)?,
@@ -107,10 +108,8 @@ pub(crate) fn read(key: &Key, tokens: &[TokenTree]) -> Result<Value> {
 }
 
 fn simple(key: &Key, written: &TokenStream) -> Result<What> {
-    let expr: Expr =
-        syn::parse2(written.clone()).map_err(|_| wrong(key, written, wanted(key.kind)))?;
-    let expr = ungroup(&expr);
-    if matches!(expr, Expr::Path(path) if path.path.is_ident("off")) {
+    let expr = expression::read(written).ok_or_else(|| wrong(key, written, wanted(key.kind)))?;
+    if matches!(&expr, Expr::Path(path) if path.path.is_ident("off")) {
         return if key.optional {
             Ok(What::Off)
         } else {
@@ -120,13 +119,13 @@ fn simple(key: &Key, written: &TokenStream) -> Result<What> {
             ))
         };
     }
-    let (negative, literal) = match expr {
+    let (negative, literal) = match &expr {
         Expr::Lit(ExprLit { lit, .. }) => (false, lit),
         Expr::Unary(unary) if matches!(unary.op, syn::UnOp::Neg(_)) => match &*unary.expr {
             Expr::Lit(ExprLit { lit, .. }) => (true, lit),
-            _ => return constant(key, expr, written),
+            _ => return constant(key, &expr, written),
         },
-        _ => return constant(key, expr, written),
+        _ => return constant(key, &expr, written),
     };
     let refused = |message: String| Error::new_spanned(written, message);
     if let Some(message) = suffixed(key, literal) {
@@ -139,7 +138,7 @@ fn simple(key: &Key, written: &TokenStream) -> Result<What> {
         (Kind::Text, Lit::Str(text)) if text.value().trim().is_empty() => {
             Err(refused(format!("`{}` must not be empty", key.name)))
         }
-        (Kind::Text, Lit::Str(text)) => Ok(What::Text(text.clone())),
+        (Kind::Text, Lit::Str(text)) => Ok(What::Text(text.to_token_stream())),
         (Kind::Count | Kind::Window, Lit::Int(int)) if !negative => match int.base10_parse() {
             Ok(count) => Ok(What::Count(count)),
             Err(_) => Err(refused(format!(
@@ -234,18 +233,22 @@ fn suffixed(key: &Key, literal: &Lit) -> Option<String> {
 
 /// An expression that the compiler evaluates where a literal could stand.
 fn constant(key: &Key, expr: &Expr, written: &TokenStream) -> Result<What> {
-    let could_be = matches!(
-        expr,
+    let could_be = match expr {
         Expr::Path(_)
-            | Expr::Call(_)
-            | Expr::MethodCall(_)
-            | Expr::Binary(_)
-            | Expr::Block(_)
-            | Expr::Macro(_)
-            | Expr::Paren(_)
-            | Expr::Cast(_)
-            | Expr::Field(_)
-    );
+        | Expr::Call(_)
+        | Expr::MethodCall(_)
+        | Expr::Binary(_)
+        | Expr::Block(_)
+        | Expr::Macro(_)
+        | Expr::Paren(_)
+        | Expr::Cast(_)
+        | Expr::Field(_)
+        | Expr::If(_)
+        | Expr::Match(_)
+        | Expr::Unsafe(_) => true,
+        Expr::Verbatim(any) => expression::may_be_value(any),
+        _ => false,
+    };
     match key.kind {
         Kind::Count | Kind::Percent | Kind::Factor | Kind::Duration | Kind::Window | Kind::Flag
             if could_be =>
@@ -282,32 +285,26 @@ fn find_self(tokens: TokenStream) -> Option<Span> {
 }
 
 fn predicate(key: &Key, written: &TokenStream) -> Result<What> {
-    match syn::parse2(written.clone()).as_ref().map(ungroup) {
-        Ok(Expr::Path(_) | Expr::Closure(_)) => Ok(What::Predicate),
-        _ => Err(wrong(
-            key,
-            written,
-            "a function or closure over a reference to what is returned",
-        )),
+    if expression::is_closure(written.clone())
+        || matches!(expression::read(written), Some(Expr::Path(_)))
+    {
+        return Ok(What::Predicate);
     }
+    Err(wrong(
+        key,
+        written,
+        "a function or closure over a reference to what is returned",
+    ))
 }
 
 fn function(key: &Key, written: &TokenStream) -> Result<What> {
-    match syn::parse2(written.clone()).as_ref().map(ungroup) {
-        Ok(Expr::Path(_)) => Ok(What::Function),
-        Ok(Expr::Call(_)) => Err(Error::new_spanned(
+    match expression::read(written) {
+        Some(Expr::Path(_)) => Ok(What::Function),
+        Some(Expr::Call(_)) => Err(Error::new_spanned(
             written,
             "`fallback` takes the path of a function and calls it itself: leave out the parentheses",
         )),
         _ => Err(wrong(key, written, "the path of a function")),
-    }
-}
-
-/// Looks through the invisible groups that `macro_rules!` puts around what it captured.
-pub(crate) fn ungroup(expr: &Expr) -> &Expr {
-    match expr {
-        Expr::Group(group) => ungroup(&group.expr),
-        expr => expr,
     }
 }
 
