@@ -66,6 +66,48 @@ pub async fn later(text: &str, mut count: usize) -> Answer<usize> {
     Ok(count)
 }
 
+/// Two of something.
+pub struct Two<const N: usize>;
+
+/// Values, classes and lengths that are any expression.
+///
+/// # Errors
+///
+/// If there is none.
+#[circuit_breaker(
+    name = "expressions",
+    crate = crate::breaker,
+    min_calls = if cfg!(debug_assertions) { 5 } else { 10 },
+    key = match bytes.first() { Some(byte) if *byte < 128 => "ascii", _ => "other" },
+    ignore = [
+        |error| if let CallError::Failed(Refused::With(code)) = error { *code < 500 } else { false },
+        CallError::Failed(Refused::With(600..=699)) | CallError::Failed(Refused::Plainly),
+    ],
+)]
+pub fn expressions(
+    bytes: &[u8; if cfg!(debug_assertions) { 2 } else { 3 }],
+    Two: Two<{ if cfg!(debug_assertions) { 2 } else { 3 } }>,
+) -> Answer<[u8; 'two: { break 'two 2 }]> {
+    Ok([bytes[0], bytes[1]])
+}
+
+macro_rules! captured {
+    ($one:pat, $pair:pat, $list:ty, $answer:ty, $body:expr) => {
+        /// As a macro writes it.
+        ///
+        /// # Errors
+        ///
+        /// If there is none.
+        #[circuit_breaker(name = "captured", crate = crate::breaker)]
+        pub fn captured($one: u32, $pair: (u32, u32), list: $list) -> $answer {
+            list.push(1);
+            $body
+        }
+    };
+}
+
+captured!(one, (two, _), &mut Vec<u32>, Answer<u32>, Ok(one + two));
+
 /// With patterns.
 ///
 /// # Errors

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;
+use std::future::Future;
 
 use cb_runtime::{CallNotPermitted, circuit_breaker};
 
@@ -73,6 +74,60 @@ where
     F: for<'a> Fn(&'a str) -> &'a str,
 {
     reach(fail).map(|_| read("text").len())
+}
+
+struct Long<const N: usize>;
+
+#[circuit_breaker(name = "generics.lengths", fallback = first_length)]
+fn lengths(
+    Long: Long<{ if cfg!(test) { 2 } else { 3 } }>,
+    [a, b]: [u32; {
+        const TWO: usize = 2;
+        TWO
+    }],
+    list: &[u32; match 3 {
+         n => n,
+     }],
+    fail: bool,
+) -> Result<[u32; 'two: { break 'two 2 }], Bare>
+where
+    [u32; [1, 2][0]]: Debug,
+{
+    reach(fail).map_err(|_| Bare(list[2]))?;
+    Ok([a, b])
+}
+
+fn first_length(_: Long<2>, pair: [u32; 2], _: &[u32; 3], _: bool) -> Result<[u32; 2], Bare> {
+    Ok([pair[1], pair[0]])
+}
+
+#[circuit_breaker(name = "generics.length_made", fallback = no_length)]
+fn length_made(
+    fail: bool,
+) -> impl Future<
+    Output = Result<
+        [u32; {
+            let two = 2;
+            two
+        }],
+        Bare,
+    >,
+> + use<> {
+    async move { reach(fail).map(|one| [one; 2]).map_err(|_| Bare(0)) }
+}
+
+fn no_length(_: bool) -> Result<[u32; 2], Bare> {
+    Ok([0; 2])
+}
+
+#[test]
+fn lengths_that_are_any_expression() {
+    falls_back("generics.lengths", &[2, 1], |fail| {
+        lengths(Long, [1, 2], &[1, 2, 3], fail)
+    });
+    falls_back("generics.length_made", &[0; 2], |fail| {
+        now(length_made(fail))
+    });
 }
 
 #[test]

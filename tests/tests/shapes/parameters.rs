@@ -186,6 +186,76 @@ fn impl_trait_parameters_with_elided_lifetimes() {
     });
 }
 
+macro_rules! captured {
+    ($this:ident, $one:pat, $pair:pat, $name:ident, $none:pat, $list:ty, $answer:ty, $body:expr) => {
+        impl Pair {
+            #[circuit_breaker(name = "parameters.captured", fallback = Self::instead, fallback_on = "failure")]
+            fn captured(
+                &$this,
+                $one: u32,
+                $pair: (u32, u32),
+                mut $name: $list,
+                $none: u32,
+                fail: bool,
+            ) -> $answer {
+                $name.push(4);
+                reach(fail).map_err(|_| Bare($name[0]))?;
+                $body
+            }
+        }
+    };
+}
+
+captured!(self, one, (two, mut three), list, _, Vec<u32>, Result<u32, Bare>, {
+    three += list[0];
+    Ok(self.a + one + two + three)
+});
+
+impl Pair {
+    fn instead(&self, a: u32, b: (u32, u32), list: Vec<u32>, c: u32, _: bool) -> Result<u32, Bare> {
+        assert_eq!((a, b, list, c), (1, (2, 3), vec![], 5));
+        Ok(self.b)
+    }
+}
+
+#[test]
+fn parameters_that_a_macro_captured() {
+    let scope = Scope::new();
+    let pair = Pair { a: 10, b: 30 };
+    let call = |fail| pair.captured(1, (2, 3), vec![], 5, fail).unwrap();
+    assert_eq!((call(false), call(true)), (20, 30));
+    assert_eq!(scope.breaker("parameters.captured").snapshot().failed, 1);
+}
+
+#[circuit_breaker(name = "parameters.qualified", fallback = first_of)]
+fn qualified(
+    Marked::<[u8; 2], 3> { value, .. }: Marked<[u8; 2], 3>,
+    crate::Bare(mut bare): Bare,
+    (0 | 1 | 2..): usize,
+    r#type: u32,
+    fail: bool,
+) -> Result<u32, Bare> {
+    bare += r#type;
+    reach(fail).map_err(|_| Bare(0))?;
+    Ok(bare + u32::from(value[0]))
+}
+
+struct Marked<T, const N: usize> {
+    value: T,
+}
+
+fn first_of(a: Marked<[u8; 2], 3>, b: Bare, c: usize, d: u32, _: bool) -> Result<u32, Bare> {
+    assert_eq!((c, d), (2, 5));
+    Ok(100 + u32::from(a.value[1]) + b.0)
+}
+
+#[test]
+fn patterns_with_paths() {
+    falls_back("parameters.qualified", &104, |fail| {
+        qualified(Marked { value: [1, 2] }, Bare(2), 2, 5, fail)
+    });
+}
+
 /// Says when it is dropped.
 struct Noisy<'a>(&'a std::cell::RefCell<Vec<u32>>, u32);
 
