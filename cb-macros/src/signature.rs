@@ -74,7 +74,7 @@ fn inputs(content: ParseStream<'_>) -> syn::Result<Inputs> {
         if let InputKind::Receiver(receiver) = &input.kind {
             if !inputs.is_empty() {
                 let message = "the receiver comes first";
-                return Err(Error::new_spanned(&receiver.this, message));
+                return Err(Error::new(receiver.this.span, message));
             }
         }
         inputs.push_value(input);
