@@ -86,6 +86,7 @@ fn lengths(
         TWO
     }],
     list: &[u32; match 3 {
+         0 => 0,
          n => n,
      }],
     fail: bool,
@@ -107,8 +108,8 @@ fn length_made(
 ) -> impl Future<
     Output = Result<
         [u32; {
-            let two = 2;
-            two
+            const TWO: usize = 2;
+            TWO
         }],
         Bare,
     >,
