@@ -16,6 +16,9 @@ use crate::sync::{AtomicU64, Ordering, RwLock, RwLockReadGuard, RwLockWriteGuard
 
 /// The key of the breaker for keys that found no room.
 const REST: &str = "*";
+/// What a caller's key that reads like it becomes: keys often come from outside, and nobody shall be able to
+/// open the breaker of others with one.
+const NOT_REST: &str = "\\*";
 /// How long a breaker with a count window must have been idle to be dropped.
 const IDLE: Nanos = 30_000_000_000;
 /// When there is no room, this part of those that can go is dropped at once, the longest idle
@@ -48,7 +51,7 @@ pub struct KeyFigures {
     /// Breakers that were dropped, idle, to make room.
     pub dropped: u64,
     /// Calls whose key found no room, since every other breaker was protecting or in use. They
-    /// share the breaker `name[*]`.
+    /// share the breaker `name[*]`. The key `*` itself has the breaker `name[\*]`.
     pub overflowed: u64,
 }
 
@@ -107,6 +110,7 @@ impl Keys {
     /// The breaker of this key, for a call.
     pub(crate) fn for_call(&self, key: &str) -> SharedSlot {
         let now = self.surroundings.clock.now();
+        let key = if key == REST { NOT_REST } else { key };
         // Cloned under the lock, so that `make_room` sees that it is in use.
         let found = read(&self.slots).get(key).cloned();
         let slot = found.unwrap_or_else(|| self.make(key, now));
@@ -159,9 +163,6 @@ impl Keys {
 
     #[cold]
     fn make(&self, key: &str, now: Nanos) -> SharedSlot {
-        if key == REST {
-            return self.rest(now);
-        }
         let (slot, dropped) = {
             let mut slots = write(&self.slots);
             let dropped = if slots.len() < self.max || slots.contains_key(key) {

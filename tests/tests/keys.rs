@@ -88,6 +88,26 @@ fn the_longest_idle_makes_room() {
 }
 
 #[test]
+fn no_key_reaches_the_breaker_of_others() {
+    let scope = Scope::new();
+    for key in ["a", "b", "c", "*"] {
+        call(key, true).unwrap();
+    }
+    assert_eq!(call("*", false), Err(DOWN));
+    assert!(matches!(call("*", true), Err(CallError::NotPermitted(_))));
+    call("e", true).unwrap();
+    let breakers = scope.registry().breakers();
+    let open: Vec<_> = breakers
+        .iter()
+        .filter(|one| one.state() == State::Open)
+        .map(|one| one.name())
+        .collect();
+    assert_eq!(open, ["host[\\*]"]);
+    assert_eq!(scope.registry().key_figures("host").unwrap().overflowed, 1);
+    assert_eq!(state(&scope, "*"), Some(State::Closed), "that of `e`");
+}
+
+#[test]
 fn what_protects_is_in_use_or_was_called_lately_stays() {
     let scope = Scope::new();
     open("open");
@@ -268,9 +288,12 @@ fn keys_may_be_anything() {
         &"long".repeat(50),
     ] {
         call(key, true).unwrap();
-        let full = format!("host[{key}]");
+        let full = match key {
+            "*" => "host[\\*]".to_owned(),
+            key => format!("host[{key}]"),
+        };
         assert_eq!(scope.breaker(&full).name(), full);
-        assert!(scope.registry().remove(&full) || key == "*", "{key:?}");
+        assert!(scope.registry().remove(&full), "{key:?}");
     }
 }
 
