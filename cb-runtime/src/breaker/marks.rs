@@ -41,13 +41,18 @@ impl Streak {
     #[inline]
     pub(crate) fn end(&self, stay: u64) {
         let none = stay << COUNT_BITS;
-        // Relaxed: as in `extend`. A row of another stay needs no end; and only the very row that
-        // was seen is ended, so a failure that comes in between begins a new one after it.
-        let word = self.0.load(Ordering::Relaxed);
-        if word.wrapping_sub(none).wrapping_sub(1) < COUNT {
-            let _ = self
+        // Relaxed: as in `extend`. A row of another stay needs no end. The row ends at the exchange, and with
+        // it failures that came after the load: as if they had come before this success, beside which they
+        // were under way.
+        let mut word = self.0.load(Ordering::Relaxed);
+        while word.wrapping_sub(none).wrapping_sub(1) < COUNT {
+            match self
                 .0
-                .compare_exchange(word, none, Ordering::Relaxed, Ordering::Relaxed);
+                .compare_exchange(word, none, Ordering::Relaxed, Ordering::Relaxed)
+            {
+                Ok(_) => return,
+                Err(now) => word = now,
+            }
         }
     }
 

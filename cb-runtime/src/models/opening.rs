@@ -21,6 +21,20 @@ fn two_failures_open_once() {
     });
 }
 
+/// Of the failures that were there before it, it leaves none, whatever comes between.
+#[test]
+fn a_success_ends_the_row_beside_a_failure() {
+    explore(|| {
+        let config = two().window(Window::Calls(8)).min_calls(8);
+        let breaker = breaker(&config.consecutive_failures(4), &TestClock::new());
+        call(&breaker, false);
+        call(&breaker, false);
+        let other = breaker.clone();
+        both(move || call(&other, false), || call(&breaker, true));
+        assert!(breaker.snapshot().consecutive_failures <= 1);
+    });
+}
+
 /// Whichever comes last makes the rate count or makes it bad enough, and judges it.
 #[test]
 fn a_success_and_a_failure_that_complete_a_verdict_open() {
