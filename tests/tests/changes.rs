@@ -27,8 +27,36 @@ fn fail(breaker: &CircuitBreaker, times: usize) {
     }
 }
 
+fn succeed(breaker: &CircuitBreaker, times: usize) {
+    for _ in 0..times {
+        let _ = breaker.call(|| Ok::<_, ()>(()));
+    }
+}
+
 fn settings(breaker: &CircuitBreaker) -> Vec<String> {
     breaker.config().iter().map(ToString::to_string).collect()
+}
+
+/// In a window of time a bucket that was judged once is not judged again by each success.
+#[test]
+fn a_larger_minimum_is_judged_once_it_is_reached() {
+    let (registry, _clock) = registry();
+    let limits = |min_calls, rate| {
+        Config::new()
+            .window(Window::Time(s(60)))
+            .min_calls(min_calls)
+            .failure_rate(rate)
+            .consecutive_failures_off()
+    };
+    registry.configure("a", limits(2, 100.0)).unwrap();
+    let breaker = registry.get_or_create("a");
+    fail(&breaker, 1);
+    succeed(&breaker, 1);
+    registry.configure("a", limits(6, 10.0)).unwrap();
+    succeed(&breaker, 3);
+    assert_eq!(breaker.state(), State::Closed);
+    succeed(&breaker, 1);
+    assert_eq!(breaker.state(), State::Open, "1 of 6 is more than a tenth");
 }
 
 #[test]

@@ -42,6 +42,7 @@ impl Inner {
         }
         self.rare.set(settings);
         self.limits.change(settings, &self.clock);
+        self.window.present().not_judged();
         self.calm.end();
         self.begin_admitting(self.word());
         // After the limits: a call that was admitted by the earlier ones has begun before this.

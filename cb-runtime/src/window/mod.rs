@@ -256,6 +256,13 @@ impl Present<'_> {
         }
     }
 
+    /// The next outcome is to be judged, whatever was judged before.
+    pub(crate) fn not_judged(self) {
+        if let Shaped::Time(window) = self.window {
+            window.not_judged();
+        }
+    }
+
     /// Somebody has judged the stay by enough calls, and it stays.
     #[inline]
     pub(crate) fn judged(self, stay: u64, now: Nanos) {

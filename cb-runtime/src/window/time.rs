@@ -51,7 +51,7 @@ pub(crate) struct TimeWindow {
     first: u64,
     /// The number of the newest bucket with a failure or a slow call.
     last_bad: AtomicU64,
-    /// The number of the newest bucket in which it was judged by enough calls.
+    /// The number of the newest bucket in which it was judged by enough calls; 0 if none.
     judged: AtomicU64,
     buckets: Box<[Bucket]>,
     slow_buckets: OnceLock<Box<[SlowBucket]>>,
@@ -197,7 +197,7 @@ impl TimeWindow {
         } else if self.judged.load(Ordering::Relaxed) == number {
             // Relaxed: a rate rises by a failure or a slow call, which its own thread judges, by what
             // leaves the window, which is judged once a bucket, or as enough calls come together, which
-            // they had. So a success in the same bucket need not look.
+            // they had, by the rules in force. So a success in the same bucket need not look.
             Recorded::Harmless
         } else {
             Recorded::Counted
@@ -208,6 +208,13 @@ impl TimeWindow {
     pub(crate) fn judged(&self, stay: u64, now: Nanos) {
         // Relaxed: see `record`.
         self.judged.store(self.number(stay, now), Ordering::Relaxed);
+    }
+
+    /// There are other rules: the next outcomes are judged.
+    pub(crate) fn not_judged(&self) {
+        // Relaxed: whoever judges by the earlier rules just now may still store that it has. Then only the next
+        // bucket is judged by the new ones.
+        self.judged.store(0, Ordering::Relaxed);
     }
 
     pub(crate) fn counts(&self, stay: u64, now: Nanos) -> Counts {
