@@ -53,8 +53,9 @@ impl Calm {
     #[inline]
     pub(crate) fn covers(&self, stay: Word, measured: bool) -> bool {
         // Relaxed: nothing is read after it. Each disturbance is seen in time by single-location order:
-        // it is over before the outcome that caused it is.
-        self.0.load(Ordering::Relaxed) == mark(stay, measured)
+        // it is over before the outcome that caused it is. Only CLOSED has a mark for measured calls: that of
+        // another state would read as one who looks.
+        self.0.load(Ordering::Relaxed) == mark(stay, measured) && (!measured || stay.is_closed())
     }
 
     /// Admits calls from now on, without measuring them: this stay of CLOSED has begun, or its settings
@@ -192,6 +193,11 @@ mod tests {
         });
         assert_eq!(calm.stay(), None);
         calm.find_out(stay, true, || unreachable!("there is no word for that"));
+        let looking = Calm(AtomicU64::new(LOOKING | 3));
+        for state in [State::MetricsOnly, State::HalfOpen, State::Disabled] {
+            let stay = Word::in_stay(state, 3);
+            assert!(!looking.covers(stay, true), "{state:?}");
+        }
         calm.find_out(stay, false, || true);
         assert_eq!(calm.stay(), Some(stay));
     }

@@ -57,8 +57,8 @@ pub(crate) fn rounds<T>(
     act: impl Fn(usize, usize) -> T + Sync,
     mut after: impl FnMut(usize) -> Result<(), String>,
 ) {
-    /// So many times the rounds, at most.
-    const PATIENCE: usize = 20;
+    /// So many times the rounds, at most: on a busy machine the threads can miss each other for long.
+    const PATIENCE: usize = 200;
     let meeting = Meeting::default();
     let line = StartingLine::new(threads);
     let barrier = Barrier::new(threads + 1);
