@@ -4,6 +4,7 @@ use proc_macro2::{Delimiter, Ident, Span, TokenStream, TokenTree};
 use quote::{quote, quote_spanned};
 
 use crate::classify::Class;
+use crate::elsewhere;
 use crate::errors::Errors;
 use crate::keys::{KEYS, Key, example};
 use crate::pieces::pieces;
@@ -76,8 +77,15 @@ impl Args {
             return errors.at(whole(), "expected an argument, such as `min_calls = 20`");
         };
         let name = ident.to_string();
-        let Some(key) = KEYS.iter().find(|key| key.name == name) else {
-            return errors.at(ident, unknown(&name, piece.len() == 1));
+        let hyphenated = hyphenated(piece);
+        let Some(key) = KEYS
+            .iter()
+            .find(|key| key.name == name && hyphenated.is_none())
+        else {
+            return match hyphenated {
+                Some((words, name)) => errors.at(words, unknown(&name, false)),
+                None => errors.at(ident, unknown(&name, piece.len() == 1)),
+            };
         };
         let value = match piece.get(1) {
             Some(TokenTree::Punct(equals)) if equals.as_char() == '=' => &piece[2..],
@@ -117,10 +125,27 @@ impl Args {
     }
 }
 
+/// `some-name` before a `=`, as tokens and as text.
+fn hyphenated(piece: &[TokenTree]) -> Option<(TokenStream, String)> {
+    let is_punct = |tree: &TokenTree, punct| matches!(tree, TokenTree::Punct(found) if found.as_char() == punct);
+    let words = &piece[..piece.iter().position(|tree| is_punct(tree, '='))?];
+    let alternate = words.iter().enumerate().all(|(at, tree)| match at % 2 {
+        0 => matches!(tree, TokenTree::Ident(_)),
+        _ => is_punct(tree, '-'),
+    });
+    (words.len() > 2 && words.len() % 2 == 1 && alternate).then(|| {
+        let name = words.iter().map(ToString::to_string).collect();
+        (words.iter().cloned().collect(), name)
+    })
+}
+
 fn unknown(name: &str, alone: bool) -> String {
     let known = || KEYS.iter().map(|key| key.name);
     if alone && name.starts_with(char::is_uppercase) {
         return format!("`{name}` is no argument; several values stand in brackets: `[A, B]`");
+    }
+    if let Some(here) = elsewhere::meant(name, known()) {
+        return elsewhere::message(name, here);
     }
     match nearest(name, known()) {
         Some(near) => format!("unknown argument `{name}`: did you mean `{near}`?"),

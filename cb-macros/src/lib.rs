@@ -5,6 +5,7 @@ mod body;
 mod call;
 mod check;
 mod classify;
+mod elsewhere;
 mod errors;
 mod expand;
 mod expression;

@@ -6,7 +6,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::error::Problem;
-use super::setting;
+use super::{elsewhere, setting};
 use crate::config::Config;
 use crate::suggest::nearest;
 
@@ -186,6 +186,16 @@ fn section(
 }
 
 fn unknown(section: &str, name: &str, value: &DeValue<'_>) -> String {
+    let meant = elsewhere::meant(name, setting::known());
+    if let Some(here) = meant.filter(|_| !value.is_table()) {
+        let message = elsewhere::message(name, here);
+        return match setting::OF_FUNCTIONS.contains(&here) {
+            true => {
+                format!("{message}, and belongs to the function: only its attribute can set it")
+            }
+            false => message,
+        };
+    }
     let known = setting::NAMES.iter().copied().chain(["base"]);
     match (nearest(name, known), value) {
         (_, DeValue::Table(_)) => format!(

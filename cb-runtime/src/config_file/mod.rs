@@ -1,6 +1,7 @@
 //! Settings from a file, for breakers that exist and for those to come.
 
 mod document;
+mod elsewhere;
 mod error;
 mod layer;
 mod report;

@@ -26,6 +26,12 @@ pub(super) const OF_FUNCTIONS: &[&str] = &[
     "crate",
 ];
 
+/// Everything that the attribute calls a setting, whether a file can set it or not.
+pub(super) fn known() -> impl Iterator<Item = &'static str> {
+    let here = NAMES.iter().chain(&["base"]);
+    here.chain(OF_FUNCTIONS).copied()
+}
+
 type Read<T> = Result<T, String>;
 type Check = Result<(), Refused>;
 type Reader<T> = fn(Given<'_>, fn(T) -> Check) -> Read<T>;

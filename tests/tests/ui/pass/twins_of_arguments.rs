@@ -18,6 +18,10 @@ macro_rules! twins {
     };
 }
 
+fn cached() -> Result<u32, Error> {
+    Ok(0)
+}
+
 mod limits {
     pub const MIN: u32 = 1;
     pub const TIME: std::time::Duration = std::time::Duration::from_secs(60);
@@ -25,6 +29,12 @@ mod limits {
 }
 
 twins! {
+    argument_in_another_case(
+        name = "argument_in_another_case",
+        min_calls = 20,
+        half_open_calls = 3,
+        wait_max = "1m"
+    );
     argument_in_parentheses(name = "argument_in_parentheses", min_calls = 20);
     argument_without_name(name = "argument_without_name");
     argument_without_value(name = "argument_without_value", auto_half_open = true);
@@ -50,6 +60,20 @@ twins! {
     half_open_calls_too_many(name = "half_open_calls_too_many", half_open_calls = 1000);
     min_calls_above_window(name = "min_calls_above_window", window = 50, min_calls = 50);
     min_calls_zero(name = "min_calls_zero", min_calls = 1);
+    names_of_resilience4j(
+        name = "names_of_resilience4j",
+        base = "quick",
+        window = 50,
+        min_calls = 20,
+        failure_rate = 50,
+        slow = "2s",
+        slow_rate = 50,
+        wait = "20s",
+        auto_half_open = true,
+        half_open_calls = 5,
+        half_open_max_wait = "20s",
+        fallback = cached
+    );
     name_empty(name = "name_empty");
     name_missing(name = "name_missing", min_calls = 20);
     name_not_a_string(name = "name_not_a_string");
