@@ -7,7 +7,7 @@ use crate::classify::Class;
 use crate::elsewhere;
 use crate::errors::Errors;
 use crate::keys::{KEYS, Key, example};
-use crate::pieces::pieces;
+use crate::pieces::{comma_missing, pieces};
 use crate::suggest::nearest;
 use crate::value::{self, Value, What};
 
@@ -118,6 +118,12 @@ impl Args {
                 value,
             }),
             Err(error) => {
+                if let Some(at) = comma_missing(value) {
+                    let (one, rest) = piece.split_at(at + 2);
+                    errors.at(&rest[0], format!("a comma is missing before `{}`", rest[0]));
+                    self.argument(one, errors);
+                    return self.argument(rest, errors);
+                }
                 self.unreadable.push(key.name);
                 errors.push(error);
             }

@@ -1,6 +1,6 @@
 //! Lists as they are written, split at their commas.
 
-use proc_macro2::{TokenStream, TokenTree};
+use proc_macro2::{Ident, TokenStream, TokenTree};
 
 use crate::expression;
 use crate::keys::KEYS;
@@ -29,15 +29,28 @@ fn is_punct(token: &TokenTree, punct: char) -> bool {
     matches!(token, TokenTree::Punct(found) if found.as_char() == punct)
 }
 
+/// Where in the value of an argument, which makes no sense as it is, another argument starts.
+pub(crate) fn comma_missing(value: &[TokenTree]) -> Option<usize> {
+    (1..value.len()).find(|&at| {
+        let ends = !matches!(value[at - 1], TokenTree::Punct(_));
+        ends && assigned(&value[at..]).is_some()
+    })
+}
+
 /// Whether an argument follows: then a `<` before was no bracket.
 fn starts_argument(tokens: &[TokenTree]) -> bool {
+    assigned(tokens).is_some_and(|name| KEYS.iter().any(|key| name == key.name))
+}
+
+/// The name before a `=` that `tokens` start with.
+fn assigned(tokens: &[TokenTree]) -> Option<&Ident> {
     let [TokenTree::Ident(name), equals, after @ ..] = tokens else {
-        return false;
+        return None;
     };
     let comparison = after
         .first()
         .is_some_and(|after| is_punct(after, '=') || is_punct(after, '>'));
-    KEYS.iter().any(|key| name == key.name) && is_punct(equals, '=') && !comparison
+    (is_punct(equals, '=') && !comparison).then_some(name)
 }
 
 /// Whether `piece` is a whole closure, or one behind `key =`: likewise.
@@ -103,6 +116,23 @@ mod tests {
             "failure_if = for<'a> |r: &'a u8| -> bool { a < b }, retry_after = |a, b| a",
         ] {
             assert_eq!(split(two).len(), 2, "{two}: {:?}", split(two));
+        }
+    }
+
+    #[test]
+    fn sees_where_a_comma_is_missing() {
+        for (value, expected) in [
+            ("\"a\" min_calls = 5", Some(1)),
+            ("[A, B] c = d", Some(1)),
+            ("a::b c = d", Some(4)),
+            ("|e| e == f", None),
+            ("|e| e => f", None),
+            ("a b == c", None),
+            ("a b", None),
+            ("a = b", None),
+        ] {
+            let value: Vec<_> = value.parse::<TokenStream>().unwrap().into_iter().collect();
+            assert_eq!(comma_missing(&value), expected, "{value:?}");
         }
     }
 

@@ -47,6 +47,7 @@ twins! {
     buckets_without_time(name = "buckets_without_time", window = "100s", buckets = 10);
     choice_unknown(name = "choice_unknown", mode = "disabled");
     choice_without_quotes(name = "choice_without_quotes", half_open_max_wait_state = "closed");
+    comma_missing(name = "comma_missing", min_calls = 5, window = 20, wait = "5s");
     constant_of_wrong_type(name = "constant_of_wrong_type", wait = limits::WAIT);
     constant_out_of_range(name = "constant_out_of_range", min_calls = limits::MIN);
     crate_not_a_path(name = "crate_not_a_path", crate = ::cb_runtime);
