@@ -1,7 +1,7 @@
 //! Rules over arguments and signature, other than the ranges of values.
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
-use syn::Expr;
+use syn::{Expr, Lit};
 
 use crate::args::Args;
 use crate::errors::Errors;
@@ -87,6 +87,9 @@ pub(crate) fn item(args: &Args, item: &Item, errors: &mut Errors) {
 /// The key is made before the parameters are taken apart.
 fn key(args: &Args, function: &Function, errors: &mut Errors) {
     let Some(arg) = args.get("key") else { return };
+    if let Some(Expr::Lit(literal)) = expression::read(&arg.value.written) {
+        return errors.at(&arg.value.written, constant_key(&literal.lit, function));
+    }
     if let Some(leaves) = leaving(arg.value.written.clone()) {
         errors.at(
             leaves,
@@ -121,6 +124,31 @@ fn key(args: &Args, function: &Function, errors: &mut Errors) {
                 ),
             );
         }
+    }
+}
+
+/// What to say of a key that is a literal: perhaps a parameter was meant.
+fn constant_key(literal: &Lit, function: &Function) -> String {
+    let text = match literal {
+        Lit::Str(text) => text.value(),
+        _ => String::new(),
+    };
+    let meant = text.trim_matches(['{', '}']);
+    let first = meant.split('.').next().unwrap_or_default();
+    let mut inputs = function.signature.inputs.iter();
+    let is_param = inputs.any(|input| match &input.kind {
+        InputKind::Typed(typed) => {
+            matches!(typed.binds(), Pattern::Name { ident, .. } if ident == first)
+        }
+        InputKind::Receiver(_) => first == "self",
+    });
+    if is_param {
+        format!("this key is the same for all calls: write `key = {meant}`, without quotes")
+    } else if text.contains('{') {
+        format!("this key is the same for all calls: write `key = format!({text:?})`")
+    } else {
+        "one key for all calls keeps nothing apart: leave `key` out, or make it of the parameters"
+            .into()
     }
 }
 
@@ -317,11 +345,11 @@ mod tests {
             "f::c(a)",
             "None::<u8>",
             "g",
-            "\"{{c\"",
+            "format!(\"{{c\")",
         ] {
             assert!(!refused(free), "{free}");
         }
-        for bound in ["c", "a + f", "h.g", "format!(\"{c}\")"] {
+        for bound in ["c", "a + f", "h.g", "\"{c}\"", "format!(\"{c}\")"] {
             assert!(refused(bound), "{bound}");
         }
     }

@@ -102,6 +102,17 @@ fn of_another(Wrapped(host): Wrapped, request: &Request) -> Result<u32, Error> {
     Ok(1)
 }
 
+#[circuit_breaker(name = "key_constant")]
+fn without_key(host: &str) -> Result<usize, Error> {
+    Ok(host.len())
+}
+
+#[circuit_breaker(name = "key_in_quotes", key = format!("{host}:{port}"))]
+fn formatted(host: &str, port: u16) -> Result<u16, Error> {
+    let _ = host;
+    Ok(port)
+}
+
 #[circuit_breaker(name = "key_of_nothing", key = host)]
 fn by_host(host: &str) -> Result<u32, Error> {
     let _ = host;
