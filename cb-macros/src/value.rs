@@ -298,6 +298,9 @@ fn predicate(key: &Key, written: &TokenStream) -> Result<What> {
 }
 
 fn function(key: &Key, written: &TokenStream) -> Result<What> {
+    if let Some(message) = function_meant(written) {
+        return Err(Error::new_spanned(written, message));
+    }
     match expression::read(written) {
         Some(Expr::Path(_)) => Ok(What::Function),
         Some(Expr::Call(_)) => Err(Error::new_spanned(
@@ -306,6 +309,27 @@ fn function(key: &Key, written: &TokenStream) -> Result<What> {
         )),
         _ => Err(wrong(key, written, "the path of a function")),
     }
+}
+
+/// The path that was meant by a function in quotes, or by one behind `self`.
+fn function_meant(written: &TokenStream) -> Option<String> {
+    let (text, quotes) = match expression::read(written)? {
+        Expr::Lit(ExprLit {
+            lit: Lit::Str(text),
+            ..
+        }) => (text.value(), ", without quotes"),
+        Expr::Field(_) | Expr::MethodCall(_) => {
+            (written.to_string().split_whitespace().collect(), "")
+        }
+        _ => return None,
+    };
+    let path = text.split('(').next()?;
+    let path = match path.strip_prefix("self.") {
+        Some(method) => format!("Self::{method}"),
+        None => path.into(),
+    };
+    Path::parse_mod_style.parse_str(&path).ok()?;
+    Some(format!("write `fallback = {path}`{quotes}"))
 }
 
 fn wrong(key: &Key, written: &TokenStream, wanted: &str) -> Error {

@@ -101,6 +101,17 @@ fn not_called(id: u32) -> Result<String, Error> {
     Ok(id.to_string())
 }
 
+mod stale {
+    pub fn price(_: u32) -> Result<String, super::Error> {
+        Ok(String::new())
+    }
+}
+
+#[circuit_breaker(name = "fallback_in_quotes", fallback = stale::price)]
+fn not_in_quotes(id: u32) -> Result<String, Error> {
+    Ok(id.to_string())
+}
+
 #[circuit_breaker(name = "fallback_itself", fallback = cached)]
 fn another(id: u32) -> Result<String, Error> {
     Ok(id.to_string())
@@ -171,6 +182,11 @@ fn last_of(
 struct Shop;
 
 impl Shop {
+    #[circuit_breaker(name = "fallback_behind_self", fallback = Self::cached)]
+    fn by_path(&self) -> u32 {
+        1
+    }
+
     #[circuit_breaker(name = "fallback_method_without_self", fallback = Self::cached)]
     fn query(&self) -> u32 {
         1
