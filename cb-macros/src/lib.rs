@@ -163,7 +163,7 @@ use proc_macro::TokenStream;
 ///
 /// | written | is | holds if |
 /// |---|---|---|
-/// | `BusinessError` | a type | the error is one, contains one (`anyhow::Error`, `Box<dyn Error>`), or has one along its `source()`s |
+/// | `BusinessError` | a type | the error is one, contains one (`CallError`, `anyhow::Error`, `Box<dyn Error>`), or has one along its `source()`s |
 /// | `ApiError::OutOfStock` | a variant, whatever its fields | likewise, and it is that variant |
 /// | `ApiError::Http(400..=499)` | a pattern | likewise, and the pattern matches |
 /// | `is_business`, `\|e\| e.code() == 7` | a function of `&E` | it returns `true` |

@@ -2,13 +2,15 @@
 //!
 //! The first of several types, each a `Deref` to the next, that fits decides: the error is an `X`;
 //! it is an error and dereferences to another; it dereferences to an error (`anyhow::Error`,
-//! `Box<dyn Error>`); it is an error with sources.
+//! `Box<dyn Error>`); it is an error with sources; it is a `CallError` around something that is no
+//! error.
 
 use std::error::Error;
 use std::io;
 use std::marker::PhantomData;
 use std::ops::Deref;
 
+use crate::error::{CallError, CallNotPermitted, TimedOut};
 use crate::outcome::Outcome;
 
 /// A chain of sources longer than this is taken to be endless.
@@ -51,7 +53,7 @@ pub struct Both<'a, X, E>(Behind<'a, X, E>);
 pub struct Behind<'a, X, E>(Along<'a, X, E>);
 /// `E` does not dereference to an error.
 pub struct Along<'a, X, E>(Never<'a, X, E>);
-/// `E` is no error.
+/// `E` is no error, but perhaps a `CallError`.
 pub struct Never<'a, X, E>(Option<&'a E>, PhantomData<fn() -> X>);
 
 impl<'a, X, E> Deref for Find<'a, X, E> {
@@ -167,32 +169,72 @@ impl<'a, X: Error + 'static, E: Error + 'static> Along<'a, X, E> {
 #[diagnostic::on_unimplemented(
     message = "a `{X}` can never be found in an error of type `{Self}`",
     label = "never found",
-    note = "a type is found if the error is that type, or if both implement `std::error::Error` and the error returns it from `source()`",
+    note = "a type is found if the error is that type or a `CallError` of it, or if both implement `std::error::Error` and the error returns it from `source()`",
     note = "to decide otherwise, name a function: `fn(&{Self}) -> bool`"
 )]
-pub trait Holds<X> {}
+pub trait Holds<X, Part> {
+    /// It, if that is what the error holds.
+    fn held(&self) -> Option<&X>;
+}
+
+/// What failed.
+pub struct Failed;
+/// What the breaker says instead of the call.
+pub struct Said;
+
+#[diagnostic::do_not_recommend]
+impl<E> Holds<E, Failed> for CallError<E> {
+    fn held(&self) -> Option<&E> {
+        match self {
+            Self::Failed(error) => Some(error),
+            _ => None,
+        }
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<E> Holds<CallNotPermitted, Said> for CallError<E> {
+    fn held(&self) -> Option<&CallNotPermitted> {
+        match self {
+            Self::NotPermitted(rejection) => Some(rejection),
+            _ => None,
+        }
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<E> Holds<TimedOut, Said> for CallError<E> {
+    fn held(&self) -> Option<&TimedOut> {
+        match self {
+            Self::TimedOut(timeout) => Some(timeout),
+            _ => None,
+        }
+    }
+}
 
 /// Where there is no error at all, that is what the message is about.
 #[diagnostic::do_not_recommend]
-impl<X> Holds<X> for std::convert::Infallible {}
-
-impl<X, E> Never<'_, X, E> {
-    /// Refused.
-    pub fn found(&self) -> bool
-    where
-        E: Holds<X>,
-    {
-        false
+impl<X> Holds<X, ()> for std::convert::Infallible {
+    fn held(&self) -> Option<&X> {
+        match *self {}
     }
 }
 
 impl<'a, X, E> Never<'a, X, E> {
-    /// Refused.
-    pub fn all(&self) -> One<'a, X>
+    /// In what it holds; refused if it can hold none.
+    pub fn found<Part>(&self) -> bool
     where
-        E: Holds<X>,
+        E: Holds<X, Part>,
     {
-        One(None)
+        self.all::<Part>().next().is_some()
+    }
+
+    /// That one, likewise.
+    pub fn all<Part>(&self) -> One<'a, X>
+    where
+        E: Holds<X, Part>,
+    {
+        One(self.0.and_then(E::held))
     }
 }
 

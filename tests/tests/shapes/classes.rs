@@ -3,9 +3,11 @@
 use std::error::Error;
 use std::fmt;
 use std::future::Future;
+use std::task::{Context, Waker};
+use std::time::Duration;
 
 use cb_runtime::testing::Scope;
-use cb_runtime::{CallError, CallNotPermitted, circuit_breaker};
+use cb_runtime::{CallError, CallNotPermitted, TimedOut, circuit_breaker};
 
 use crate::{Answer, ApiError, Bare, BusinessError, now};
 
@@ -82,6 +84,47 @@ mod odd {
         }
     }
     impl std::error::Error for error {}
+}
+
+#[circuit_breaker(name = "classes.forced", mode = "forced_open")]
+fn rejected() -> Result<u32, CallError<Bare>> {
+    Ok(1)
+}
+
+#[circuit_breaker(name = "classes.late", timeout = "1s")]
+async fn late() -> Result<u32, CallError<Bare>> {
+    std::future::pending().await
+}
+
+#[circuit_breaker(name = "classes.held", ignore = [CallNotPermitted, TimedOut, Bare(7)])]
+async fn held(
+    call: impl Future<Output = Result<u32, CallError<Bare>>>,
+) -> Result<u32, CallError<Bare>> {
+    call.await
+}
+
+/// What it is made of is found in a `CallError`, though that is no error if what failed is none.
+#[tokio::test]
+async fn held_by_what_is_no_error() {
+    let scope = Scope::new();
+    let figures = || {
+        let snapshot = scope.breaker("classes.held").snapshot();
+        (snapshot.failed, snapshot.ignored)
+    };
+    let failed = |error| std::future::ready(Err(error));
+    drop(now(held(failed(CallError::Failed(Bare(1))))));
+    drop(now(held(failed(CallError::FailedValue))));
+    assert_eq!(figures(), (2, 0));
+    drop(now(held(failed(CallError::Failed(Bare(7))))));
+    assert_eq!(figures(), (2, 1));
+    drop(now(held(async { rejected() })));
+    assert_eq!(figures(), (2, 2));
+    let mut call = std::pin::pin!(held(late()));
+    let mut context = Context::from_waker(Waker::noop());
+    assert!(call.as_mut().poll(&mut context).is_pending());
+    scope.clock().advance(Duration::from_secs(1));
+    assert!(matches!(now(call), Err(CallError::TimedOut(_))));
+    assert_eq!(figures(), (2, 3));
 }
 
 #[test]
