@@ -255,6 +255,12 @@ fn output_type(args: &Args, function: &Function, errors: &mut Errors) {
              return what the future ends with, or return `impl Future<Output = …>` or \
              `Pin<Box<dyn Future<Output = …>>>`",
         );
+    } else if visible && output::is_associated_future(ty) {
+        errors.at(
+            ty,
+            "only the making of this future would be guarded, not its work: write its type out, \
+             `Pin<Box<dyn Future<Output = …> + Send>>`, here and where it is defined",
+        );
     } else if visible && output::is_opaque(ty, function) && !args.mentions("failure_if") {
         errors.at(
             ty,

@@ -60,6 +60,17 @@ pub(crate) fn is_opaque(ty: &Type, function: &Function) -> bool {
     }
 }
 
+/// Whether it is named as a future by a trait, as `Self::Future` is in tower's `Service`.
+pub(crate) fn is_associated_future(ty: &Type) -> bool {
+    let Type::Path(ty) = peel(ty) else {
+        return false;
+    };
+    let mut names = ty.path.segments.iter().map(|segment| &segment.ident);
+    let first = ty.path.segments.first();
+    let of_trait = ty.qself.is_some() || first.is_some_and(|first| first.ident == "Self");
+    of_trait && names.next_back().is_some_and(|last| last == "Future")
+}
+
 /// An item that names `ty`, which an item cannot do with a type parameter of the `impl` around it.
 /// None where the tokens show that it is none.
 pub(crate) fn concrete(ty: &Type) -> Option<TokenStream> {

@@ -72,7 +72,7 @@ impl<'a, T, E> PerhapsResult<'a, Result<T, E>> {
 #[diagnostic::on_unimplemented(
     message = "this function returns a future, of which only the making would be guarded",
     label = "`{Self}` is a future",
-    note = "write an `async fn`, so that the breaker sees how the work ends"
+    note = "write an `async fn`, so that the breaker sees how the work ends, or return `Pin<Box<dyn Future<Output = …> + Send>>`, written out"
 )]
 pub trait Finished {}
 

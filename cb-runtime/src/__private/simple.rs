@@ -52,7 +52,7 @@ impl<T, E: CarriesRejection> SimpleResult for Result<T, E> {
 #[diagnostic::on_unimplemented(
     message = "this function returns a future, of which only the making would be guarded",
     label = "`{Self}` is a future",
-    note = "write an `async fn`, so that the breaker sees how the work ends"
+    note = "write an `async fn`, so that the breaker sees how the work ends, or return `Pin<Box<dyn Future<Output = …> + Send>>`, written out"
 )]
 pub trait FinishedResult: SimpleResult {}
 

@@ -67,6 +67,25 @@ impl Replies for Shop {
     type Reply = u32;
 }
 
+trait Requests {
+    type Future: Future<Output = Result<u32, Error>>;
+    fn call(&mut self) -> Self::Future;
+}
+
+impl Requests for Shop {
+    type Future = Pin<Box<dyn Future<Output = Result<u32, Error>> + Send>>;
+
+    #[circuit_breaker(name = "returns_future_of_trait")]
+    fn call(&mut self) -> Pin<Box<dyn Future<Output = Result<u32, Error>> + Send>> {
+        Box::pin(std::future::ready(Ok(self.0)))
+    }
+}
+
+#[circuit_breaker(name = "future_behind_alias_of_box")]
+fn without_alias() -> Pin<Box<dyn Future<Output = Result<u32, Error>> + Send>> {
+    Box::pin(async { Ok(1) })
+}
+
 #[circuit_breaker(name = "slow_not_below_timeout", slow = "1s", timeout = "2s")]
 async fn slow_below_timeout() -> Result<u32, Error> {
     Ok(1)
@@ -185,6 +204,7 @@ fn cached(_: Request) -> Result<u32, Error> {
 fn main() {
     let _ = (const_function(), query(), Shop(1).on_the_implementation(), Shop(1).with_a_default_body());
     let _: (_, u32, Result<u32, _>) = (returns_never(), judged(), in_a_result());
+    let _ = (Shop(1).call(), without_alias());
     let _ = (Shop(1).query(), slow_below_timeout(), timeout_below_max_wait(), timeout_of_async());
     let _ = (on_cancel_of_async(), behind_alias(), in_full(), in_result(), sent(), in_box(), in_option());
     let _ = (of_async(), behind_handle(), Shop(1).holds(), holds(&mut vec![]), consumes(Request));
