@@ -39,7 +39,8 @@ impl<R> Deref for Reply<R> {
     message = "a rejected call cannot be returned as an error of type `{Self}`",
     label = "this error type does not implement `From<CallNotPermitted>`",
     note = "either answer rejected calls with `fallback = some_function`",
-    note = "or let the error carry them: `impl From<cb_runtime::CallNotPermitted> for {Self}`; `cb_runtime::CallError<{Self}>` does so already"
+    note = "or return a `cb_runtime::CallError<{Self}>`, which carries them beside your errors",
+    note = "or let the error carry them, `{Self}: From<cb_runtime::CallNotPermitted>`: in a `where` clause if it is a parameter, by an `impl` if it is a type of yours"
 )]
 pub trait CarriesRejection {
     /// The error.
@@ -58,7 +59,8 @@ impl<E: From<CallNotPermitted>> CarriesRejection for E {
     message = "a call that timed out cannot be returned as an error of type `{Self}`",
     label = "this error type does not implement `From<TimedOut>`",
     note = "either answer timeouts too with `fallback = some_function, fallback_on = \"failure\"`",
-    note = "or let the error carry them: `impl From<cb_runtime::TimedOut> for {Self}`; `cb_runtime::CallError<{Self}>` does so already"
+    note = "or return a `cb_runtime::CallError<{Self}>`, which carries them beside your errors",
+    note = "or let the error carry them, `{Self}: From<cb_runtime::TimedOut>`: in a `where` clause if it is a parameter, by an `impl` if it is a type of yours"
 )]
 pub trait CarriesTimeout {
     /// The error.

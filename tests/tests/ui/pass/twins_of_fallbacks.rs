@@ -38,6 +38,24 @@ async fn error_carries_timeout() -> Result<u32, ApiError> {
     Ok(1)
 }
 
+#[circuit_breaker(name = "rejection_of_parameter_without_place")]
+fn parameter_carries<E: From<CallNotPermitted>>() -> Result<u32, E> {
+    Ok(1)
+}
+
+#[circuit_breaker(name = "rejection_of_parameter_without_place", timeout = "1s")]
+async fn parameter_carries_timeout<E>() -> Result<u32, E>
+where
+    E: From<CallNotPermitted> + From<TimedOut>,
+{
+    Ok(1)
+}
+
+#[circuit_breaker(name = "rejection_of_foreign_type_without_place")]
+async fn read() -> Result<u32, CallError<std::io::Error>> {
+    Ok(1)
+}
+
 #[circuit_breaker(name = "no_result_without_fallback", fallback = none)]
 fn option() -> Option<u32> {
     Some(1)
@@ -217,6 +235,7 @@ fn generic<T, U>(_: T, _: U) -> Option<u32> {
 
 fn main() {
     let _ = (error_carries(), call_error(), error_carries_timeout(), option(), number());
+    let _ = (parameter_carries::<Error>(), parameter_carries_timeout::<Error>(), read());
     unit();
     let _ = (consumes(Request), sync_for_sync(1), not_called(1), another(1), with_fallback(1));
     let _ = (same_parameters_async(1), known(1), same_parameter(1), right_reason(1), same_return(1));
