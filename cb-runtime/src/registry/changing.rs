@@ -71,7 +71,8 @@ impl Registry {
     /// State, window and calls in flight stay. Limits apply from the next outcome on; a count window
     /// that is resized keeps the newest outcomes, one of another kind, length or number of buckets
     /// starts empty; an OPEN stay gets the new wait from its entry on, a HALF_OPEN stay ends under the
-    /// settings it began with. `mode` matters for new breakers only.
+    /// settings it began with. `mode` matters for new breakers only. A breaker keeps the memory of each
+    /// window that it has had, to use it again for one of the same kind and size.
     ///
     /// ```
     /// use std::time::Duration;

@@ -11,20 +11,40 @@ const LAST_PLACE: u64 = (1 << PLACE_BITS) - 1;
 
 pub(crate) struct Versions<T> {
     current: AtomicU64,
-    first: Link<T>,
+    first: T,
+    others: OnceBox<Others<T>>,
 }
 
-struct Link<T> {
-    this: T,
-    next: OnceBox<Link<T>>,
+/// Those that came later. Part `n` has room for 2^n of them, so that none ever moves, and each is found
+/// at once however many there are.
+struct Others<T> {
+    parts: [OnceBox<Box<[OnceBox<T>]>>; PLACE_BITS as usize],
 }
 
-impl<T> Link<T> {
-    fn new(this: T) -> Self {
+impl<T> Others<T> {
+    fn new() -> Self {
         Self {
-            this,
-            next: OnceBox::new(),
+            parts: std::array::from_fn(|_| OnceBox::new()),
         }
+    }
+
+    /// Part, and place in it.
+    #[allow(clippy::cast_possible_truncation)] // 16 bits
+    fn split(place: u64) -> (usize, usize) {
+        let part = place.ilog2();
+        (part as usize, (place - (1 << part)) as usize)
+    }
+
+    fn get(&self, place: u64) -> Option<&T> {
+        let (part, at) = Self::split(place);
+        self.parts.get(part)?.get()?.get(at)?.get()
+    }
+
+    fn get_or_init(&self, place: u64, make: impl FnOnce() -> T) -> Option<&T> {
+        let (part, at) = Self::split(place);
+        let empty = || (0..1 << part).map(|_| OnceBox::new()).collect();
+        let slot = self.parts.get(part)?.get_or_init(|| Box::new(empty()));
+        Some(slot.get(at)?.get_or_init(|| Box::new(make())))
     }
 }
 
@@ -32,7 +52,8 @@ impl<T> Versions<T> {
     pub(crate) fn new(first: T) -> Self {
         Self {
             current: AtomicU64::new(0),
-            first: Link::new(first),
+            first,
+            others: OnceBox::new(),
         }
     }
 
@@ -43,7 +64,7 @@ impl<T> Versions<T> {
         let current = self.current.load(Ordering::Acquire);
         let place = current & LAST_PLACE;
         let this = if place == 0 {
-            &self.first.this
+            &self.first
         } else {
             self.at(place)
         };
@@ -55,18 +76,14 @@ impl<T> Versions<T> {
     pub(crate) fn first(&self) -> Option<(&T, u64)> {
         // Acquire: as in `present`.
         let current = self.current.load(Ordering::Acquire);
-        (current & LAST_PLACE == 0).then_some((&self.first.this, current >> PLACE_BITS))
+        (current & LAST_PLACE == 0).then_some((&self.first, current >> PLACE_BITS))
     }
 
     #[cold]
     fn at(&self, place: u64) -> &T {
-        let mut link = &self.first;
-        for _ in 0..place {
-            // Made before its place was stored.
-            let Some(next) = link.next.get() else { break };
-            link = next;
-        }
-        &link.this
+        // Made before its place was stored.
+        let made = self.others.get().and_then(|others| others.get(place));
+        made.unwrap_or(&self.first)
     }
 
     /// Puts one that `fits`, made by `make` if there is none, in the place of the present one, as a new
@@ -77,15 +94,18 @@ impl<T> Versions<T> {
         make: impl Fn() -> T,
         prepare: impl FnOnce(&T, u64),
     ) {
-        let (mut link, mut place) = (&self.first, 0);
+        let (mut this, mut place) = (&self.first, 0);
         // After sixty thousand of them the last one has to do.
-        while !fits(&link.this) && place < LAST_PLACE {
-            link = link.next.get_or_init(|| Box::new(Link::new(make())));
-            place += 1;
+        while !fits(this) && place < LAST_PLACE {
+            let others = self.others.get_or_init(|| Box::new(Others::new()));
+            let Some(next) = others.get_or_init(place + 1, &make) else {
+                break;
+            };
+            (this, place) = (next, place + 1);
         }
         // Relaxed: one caller at a time, under a lock.
         let version = (self.current.load(Ordering::Relaxed) >> PLACE_BITS) + 1;
-        prepare(&link.this, version);
+        prepare(this, version);
         // Release pairs with the load in `present`.
         self.current
             .store(version << PLACE_BITS | place, Ordering::Release);
@@ -119,5 +139,17 @@ mod tests {
             assert_eq!(versions.present(), (&wanted, turn));
         }
         assert_eq!(made, 2);
+    }
+
+    #[test]
+    fn each_of_many_is_found_again() {
+        let versions = Versions::new(0);
+        let put = |wanted: u32| versions.replace(|one| *one == wanted, || wanted, |_, _| ());
+        for wanted in (0..300).chain((0..300).rev()) {
+            put(wanted);
+            assert_eq!(*versions.present().0, wanted);
+        }
+        assert_eq!(versions.others.get().unwrap().get(299), Some(&299));
+        assert_eq!(versions.others.get().unwrap().get(300), None);
     }
 }
