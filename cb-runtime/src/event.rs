@@ -4,6 +4,7 @@ use std::fmt;
 use std::time::Duration;
 
 use crate::conflict::Conflict;
+use crate::counted::{counted, was};
 use crate::error::Reason;
 use crate::name::Name;
 
@@ -286,7 +287,8 @@ impl fmt::Display for Cause {
                 limit,
             } => write!(
                 f,
-                "{failed} of {calls} calls failed ({}%), `failure_rate` is {limit}%",
+                "{failed} of {} failed ({}%), `failure_rate` is {limit}%",
+                counted(calls, "call"),
                 rounded(failed, calls)
             ),
             Self::SlowRate {
@@ -297,7 +299,9 @@ impl fmt::Display for Cause {
             } => {
                 write!(
                     f,
-                    "{slow} of {calls} calls were slow ({}%",
+                    "{slow} of {} {} slow ({}%",
+                    counted(calls, "call"),
+                    was(slow),
                     rounded(slow, calls)
                 )?;
                 if running > 0 {
@@ -308,21 +312,25 @@ impl fmt::Display for Cause {
             Self::FailureCount { failed, limit } => {
                 write!(
                     f,
-                    "{failed} calls in the window failed, `failure_count` is {limit}"
+                    "{} in the window failed, `failure_count` is {limit}",
+                    counted(failed, "call")
                 )
             }
             Self::ConsecutiveFailures { failures } => {
                 write!(
                     f,
-                    "{failures} calls in a row failed, as many as `consecutive_failures`"
+                    "{} in a row failed, as many as `consecutive_failures`",
+                    counted(failures, "call")
                 )
             }
             Self::WaitOver => f.write_str("the wait is over"),
             Self::ProbesSucceeded { returned, failed } => {
-                write!(f, "{returned} probes returned, {failed} of them failed")
+                let returned = counted(returned, "probe");
+                write!(f, "{returned} returned, {failed} of them failed")
             }
             Self::ProbeFailures { failed, limit } => {
-                write!(f, "{failed} probes failed, `half_open_failures` is {limit}")
+                let failed = counted(failed, "probe");
+                write!(f, "{failed} failed, `half_open_failures` is {limit}")
             }
             Self::ProbesFellShort {
                 good,
@@ -330,8 +338,9 @@ impl fmt::Display for Cause {
                 wanted,
             } => write!(
                 f,
-                "{good} of {returned} probes were good, never {wanted} in a row \
-                 (`half_open_successes`)"
+                "{good} of {} {} good, never {wanted} in a row (`half_open_successes`)",
+                counted(returned, "probe"),
+                was(good)
             ),
             Self::ProbeSuccessRate {
                 good,
@@ -339,14 +348,14 @@ impl fmt::Display for Cause {
                 limit,
             } => write!(
                 f,
-                "{good} of {returned} probes were good ({}%), `half_open_success_rate` is {limit}%",
+                "{good} of {} {} good ({}%), `half_open_success_rate` is {limit}%",
+                counted(returned, "probe"),
+                was(good),
                 rounded(good, returned)
             ),
             Self::HalfOpenMaxWait { returned } => {
-                write!(
-                    f,
-                    "`half_open_max_wait` is over, {returned} probes returned"
-                )
+                let returned = counted(returned, "probe");
+                write!(f, "`half_open_max_wait` is over, {returned} returned")
             }
             Self::Manual => f.write_str("by hand"),
         }

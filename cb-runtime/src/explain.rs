@@ -4,6 +4,7 @@ use std::fmt;
 use std::time::Duration;
 
 use crate::config::{MaxWaitState, Settings, Window};
+use crate::counted::{counted, was};
 use crate::event::{Cause, rounded};
 use crate::snapshot::{Probes, Snapshot};
 use crate::state::State;
@@ -92,9 +93,10 @@ impl Text<'_> {
     /// Each rule that is armed, with the figure, the limit and what is missing.
     fn rules(&mut self, verb: &str) {
         let (now, settings) = (self.now, self.settings);
-        let window = match settings.window {
-            Window::Calls(calls) => format!("the last {calls} calls"),
-            Window::Time(time) => format!("the last {}", Seconds(time)),
+        let (window, holds) = match settings.window {
+            Window::Calls(1) => ("the last call".to_owned(), "holds"),
+            Window::Calls(calls) => (format!("the last {calls} calls"), "hold"),
+            Window::Time(time) => (format!("the last {}", Seconds(time)), "hold"),
         };
         if let Some(rest) = now.warming {
             self.say(format!(
@@ -104,22 +106,25 @@ impl Text<'_> {
         }
         if let Some(share) = now.admitted {
             self.say(format!(
-                "It has just closed and admits {share}% of the calls, growing (`ramp`); {} were \
+                "It has just closed and admits {share}% of the calls, growing (`ramp`); {} {} \
                  rejected so far.",
-                now.not_permitted
+                now.not_permitted,
+                was(now.not_permitted)
             ));
         }
         if let (Some(in_flight), Some(overdue)) = (now.in_flight, now.overdue) {
             let oldest = Seconds(now.oldest.unwrap_or_default());
             self.say(format!(
-                "count_running: {in_flight} calls under way, {overdue} of them past `slow` and \
-                 counted as slow; the oldest for {oldest}."
+                "count_running: {} under way, {overdue} of them past `slow` and counted as slow; \
+                 the oldest for {oldest}.",
+                counted(in_flight, "call")
             ));
         }
         if now.calls < settings.min_calls {
             self.say(format!(
-                "No rate is judged: {window} hold {} recorded calls, `min_calls` is {}.",
-                now.calls, settings.min_calls
+                "No rate is judged: {window} {holds} {}, `min_calls` is {}.",
+                counted(now.calls, "recorded call"),
+                settings.min_calls
             ));
             if now.failed > 0 {
                 self.say(format!("{} of them failed.", now.failed));
@@ -127,16 +132,16 @@ impl Text<'_> {
         } else {
             let limit = settings.failure_rate.value();
             self.say(format!(
-                "failure_rate: {} of {} calls in {window} failed ({}%); {limit}% {verb}.",
+                "failure_rate: {} of {} in {window} failed ({}%); {limit}% {verb}.",
                 now.failed,
-                now.calls,
+                counted(now.calls, "call"),
                 rounded(now.failed, now.calls)
             ));
             if let Some(slow) = settings.slow {
                 self.say(format!(
-                    "slow_rate: {} of {} calls took longer than {} ({}%); {}% {verb}.",
+                    "slow_rate: {} of {} took longer than {} ({}%); {}% {verb}.",
                     now.slow,
-                    now.calls,
+                    counted(now.calls, "call"),
                     Seconds(Duration::from_nanos(slow)),
                     rounded(now.slow, now.calls),
                     settings.slow_rate.value()
@@ -148,8 +153,8 @@ impl Text<'_> {
         }
         if let Some(limit) = settings.failure_count {
             self.say(format!(
-                "failure_count: {} failures in {window}; {limit} {verb}.",
-                now.failed
+                "failure_count: {} in {window}; {limit} {verb}.",
+                counted(now.failed, "failure")
             ));
         }
         match settings.consecutive_failures {
@@ -197,22 +202,25 @@ impl Text<'_> {
             }
             _ => self.say("It waits until it is told otherwise: the wait has no end.".into()),
         }
-        self.say(format!("{} rejected so far.", Calls(now.not_permitted)));
+        let rejected = counted(now.not_permitted, "call");
+        self.say(format!("{rejected} rejected so far."));
     }
 
     /// What closes it and what opens it again.
     fn probe_rules(&mut self, probes: Probes) {
         let (now, settings) = (self.now, self.settings);
         if let Some(limit) = settings.half_open_failures {
+            let opens = if limit == 1 { "opens" } else { "open" };
             self.say(format!(
-                "half_open_failures: {} of them failed; {limit} open it again at once.",
+                "half_open_failures: {} of them failed; {limit} {opens} it again at once.",
                 now.failed
             ));
         }
         if let Some(wanted) = settings.half_open_successes {
+            let closes = if wanted == 1 { "closes" } else { "close" };
             self.say(format!(
-                "half_open_successes: {} good ones in a row; {wanted} close it at once.",
-                probes.good_in_a_row
+                "half_open_successes: {} in a row; {wanted} {closes} it at once.",
+                counted(probes.good_in_a_row, "good one")
             ));
         }
         if let Some(rate) = settings.half_open_success_rate {
@@ -246,14 +254,15 @@ impl Text<'_> {
             self.say(format!("It was opened because: {cause}."));
         }
         if let Some(probes) = now.probes {
+            let (in_flight, deciding) = (probes.in_flight, probes.deciding);
             self.say(format!(
-                "{} of {} probes returned ({} failed, {} slow), {} are under way; {} decide.",
+                "{} of {} returned ({} failed, {} slow), {in_flight} {} under way; {deciding} {}.",
                 probes.returned,
-                probes.permitted,
+                counted(probes.permitted, "probe"),
                 now.failed,
                 now.slow,
-                probes.in_flight,
-                probes.deciding
+                if in_flight == 1 { "is" } else { "are" },
+                if deciding == 1 { "decides" } else { "decide" }
             ));
             if let Some(pause) = probes.pause {
                 let pause = Seconds(pause);
@@ -284,22 +293,14 @@ impl Text<'_> {
             }
         }
         if now.not_permitted > 0 {
-            self.say(format!("{} rejected so far.", Calls(now.not_permitted)));
+            let rejected = counted(now.not_permitted, "call");
+            self.say(format!("{rejected} rejected so far."));
         }
     }
 }
 
 /// Waits beyond this have no end that matters: 73 years, as far as a deadline reaches.
 const FOREVER: Duration = Duration::from_secs(73 * 365 * 86_400);
-
-/// So many calls.
-struct Calls(u64);
-
-impl fmt::Display for Calls {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} call{}", self.0, if self.0 == 1 { "" } else { "s" })
-    }
-}
 
 /// A duration as a person reads it: to the millisecond, and no digits for their own sake.
 pub(crate) struct Seconds(pub(crate) Duration);

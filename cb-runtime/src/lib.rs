@@ -87,6 +87,7 @@ mod config;
 #[cfg(feature = "config-file")]
 mod config_file;
 mod conflict;
+mod counted;
 mod current;
 #[cfg(feature = "doctor")]
 mod doctor;

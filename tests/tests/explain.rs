@@ -180,7 +180,7 @@ fn half_open() {
     rig.pass(5000).says(&[
         "`stock` is HALF_OPEN for 5s",
         "It was opened because: 10 of 10 calls failed",
-        "2 of 4 probes returned (1 failed, 0 slow), 1 are under way; 4 decide",
+        "2 of 4 probes returned (1 failed, 0 slow), 1 is under way; 4 decide",
         "It opens again if 50% of them fail, else it closes",
         "In 15s at the latest (`half_open_max_wait`) those that have returned decide",
     ]);
@@ -193,8 +193,8 @@ fn half_open_without_a_limit_and_with_others() {
     rig.fail(2).pass(10_000);
     let _hanging = rig.breaker.try_acquire().unwrap();
     rig.fail(3).says(&[
-        "0 of 1 probes returned",
-        "1 are under way; 1 decide",
+        "0 of 1 probe returned",
+        "1 is under way; 1 decides",
         "It waits for them without limit: `half_open_max_wait` is off",
         "3 calls rejected so far",
     ]);

@@ -306,7 +306,7 @@ fn a_breaker_that_opened_says_why_and_until_when() {
         &[
             "HALF_OPEN",
             "0 of 5 probes returned",
-            "1 are under way",
+            "1 is under way",
             "5 decide",
         ],
     );

@@ -97,7 +97,7 @@ fn half_open_successes_close_at_once_or_open_in_the_end() {
     rig.open_and_wait();
     rig.calls("oxo");
     rig.is(State::HalfOpen);
-    rig.says("half_open_successes: 1 good ones in a row; 2 close it at once");
+    rig.says("half_open_successes: 1 good one in a row; 2 close it at once");
     rig.calls("o");
     rig.is(State::Closed);
 
@@ -143,10 +143,10 @@ fn half_open_failures_are_a_veto() {
     rig.open_and_wait();
     rig.calls("oo");
     rig.is(State::HalfOpen);
-    rig.says("half_open_failures: 0 of them failed; 1 open it again at once");
+    rig.says("half_open_failures: 0 of them failed; 1 opens it again at once");
     rig.calls("x");
     rig.is(State::Open);
-    rig.says("1 probes failed, `half_open_failures` is 1");
+    rig.says("1 probe failed, `half_open_failures` is 1");
     rig.pass(s(10));
     rig.calls("ooo");
     rig.is(State::Closed);

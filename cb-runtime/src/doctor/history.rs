@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use super::finding::{Findings, Severity, Symptom};
 use super::patient::Patient;
+use crate::counted::{counted, was};
 use crate::explain::Seconds;
 use crate::state::State;
 
@@ -27,7 +28,11 @@ pub(super) fn examine(patient: &Patient, found: &mut Findings) {
             Severity::Note,
             patient.name(),
             Symptom::EventsDropped,
-            format!("{dropped} events of calls were dropped."),
+            format!(
+                "{} of calls {} dropped.",
+                counted(dropped, "event"),
+                was(dropped)
+            ),
             "Let the listener of the calls do less, or hand its work to another thread.",
         );
     }
@@ -46,10 +51,10 @@ fn open_long(patient: &Patient, found: &mut Findings) {
             patient.name(),
             Symptom::OpenLong,
             format!(
-                "it was OPEN or HALF_OPEN for {} of {} ({percent}%), in {} openings.",
+                "it was OPEN or HALF_OPEN for {} of {} ({percent}%), in {}.",
                 Seconds(open),
                 Seconds(age),
-                of(State::Open).entries
+                counted(of(State::Open).entries, "opening")
             ),
             "See what is wrong with the service behind it, and whether its failures are outages: `ignore`.",
         );

@@ -9,6 +9,7 @@ mod traffic;
 use std::fmt;
 
 use crate::conflict::{Conflict, ConflictKind};
+use crate::counted::counted;
 use crate::keys::KeyFigures;
 use crate::registry::Registry;
 
@@ -136,8 +137,9 @@ fn keys(name: &str, figures: KeyFigures, found: &mut Findings) {
             name,
             Symptom::KeysShareABreaker,
             format!(
-                "{} calls found no breaker for their key, since all {} were in use, and shared one.",
-                figures.overflowed, figures.max_keys
+                "{} found no breaker for the key, since all {} were in use, and shared one.",
+                counted(figures.overflowed, "call"),
+                figures.max_keys
             ),
             "Raise `max_keys`, or take a key with fewer values.",
         );
@@ -162,7 +164,8 @@ impl Diagnosis {
 impl fmt::Display for Diagnosis {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.is_healthy() {
-            return writeln!(f, "nothing found, {} breakers looked at", self.breakers);
+            let breakers = counted(self.breakers as u64, "breaker");
+            return writeln!(f, "nothing found, {breakers} looked at");
         }
         self.findings
             .iter()

@@ -5,6 +5,7 @@ use std::time::Duration;
 use super::finding::{Findings, Severity, Symptom};
 use super::patient::Patient;
 use crate::config::{Mode, Window};
+use crate::counted::counted;
 use crate::explain::Seconds;
 use crate::state::State;
 
@@ -60,8 +61,9 @@ fn minimum(patient: &Patient, found: &mut Findings) {
         patient.name(),
         Symptom::BelowMinimum,
         format!(
-            "{} {calls} calls, and `min_calls` is {min_calls}: no rate is judged, {others}.",
-            patient.window()
+            "{} {}, and `min_calls` is {min_calls}: no rate is judged, {others}.",
+            patient.window(),
+            counted(calls, "call")
         ),
         "Lower `min_calls`, take a longer `window` or one of calls, or rely on `consecutive_failures`.",
     );
