@@ -78,9 +78,12 @@ use runtime::scope as of_runtime;
 /// A scope is in force on the thread that made it until it is dropped. Made inside a tokio runtime
 /// it is, with the feature `tokio`, in force for everything that runs in that runtime, spawned tasks
 /// and blocking ones too: in `#[tokio::test]`, where each test has a runtime of its own, nothing more
-/// is needed. Otherwise
-/// take it along: [`run`](Self::run) for a future, [`Handle::enter`] for a thread. Scopes nest, the
-/// innermost is in force.
+/// is needed. Otherwise, also in a runtime that is made after the scope, take it along:
+/// [`run`](Self::run) for a future, [`Handle::enter`] for a thread. Scopes nest, the innermost is in
+/// force. `let _ = Scope::new();` drops it at once: give it a name.
+///
+/// Its clock is not tokio's: time that `start_paused` skips passes neither for `timeout` and `slow` nor
+/// for waits.
 ///
 /// The registry has every annotated function's breaker, as the registry of the process does, each
 /// in its first state.
@@ -167,7 +170,8 @@ impl Scope {
         &self.handle.shared.registry
     }
 
-    /// The breaker of this name.
+    /// The breaker of this name. For one of many, of a function with a `key`, the name is `name[key]`,
+    /// and the breaker is there once the function was called with the key.
     ///
     /// # Panics
     ///
@@ -177,16 +181,30 @@ impl Scope {
     pub fn breaker(&self, name: &str) -> CircuitBreaker {
         match self.registry().get(name) {
             Some(breaker) => breaker,
-            None => {
-                let known: Vec<_> = self
-                    .registry()
-                    .breakers()
-                    .iter()
-                    .map(|one| one.name().to_owned())
-                    .collect();
-                panic!("no circuit breaker is named {name:?}; there are {known:?}")
-            }
+            None => self.names_nothing(name),
         }
+    }
+
+    #[track_caller]
+    fn names_nothing(&self, name: &str) -> ! {
+        if self.registry().is_keyed_name(name) {
+            panic!("{name:?} has a circuit breaker for each key: ask for \"{name}[key]\"")
+        }
+        let breakers = self.registry().breakers();
+        let known: Vec<_> = breakers.iter().map(CircuitBreaker::name).collect();
+        panic!("no circuit breaker is named {name:?}; there are {known:?}")
+    }
+
+    /// Whether calls can come under this name: of a breaker, of all keys of a name, or of one key, called
+    /// so far or not.
+    fn can_befall(&self, name: &str) -> bool {
+        let registry = self.registry();
+        let of_key = || {
+            let inner = name.strip_suffix(']')?;
+            let mut brackets = inner.match_indices('[');
+            brackets.find(|(at, _)| registry.is_keyed_name(&inner[..*at]))
+        };
+        registry.is_keyed_name(name) || registry.get(name).is_some() || of_key().is_some()
     }
 
     /// From now on this befalls the calls of the breaker `name` in this scope, in place of or before
@@ -213,7 +231,16 @@ impl Scope {
     /// assert_eq!(stock("a"), None);
     /// scope.clear_fault("stock.query");
     /// ```
+    ///
+    /// # Panics
+    ///
+    /// If no annotated function has the name and no breaker of it was made by code: the test would run
+    /// without the fault.
+    #[track_caller]
     pub fn fault(&self, name: &str, fault: Fault) {
+        if !self.can_befall(name) {
+            self.names_nothing(name);
+        }
         self.handle.shared.faults.set(name, fault);
     }
 

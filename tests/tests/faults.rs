@@ -229,6 +229,33 @@ fn a_key_has_its_own_fault_or_that_of_all() {
 }
 
 #[test]
+fn a_fault_may_come_before_the_first_call_of_its_name() {
+    let scope = Scope::new();
+    scope.registry().get_or_create("faults[by hand]");
+    for name in [
+        "faults.plain",
+        "faults.shard",
+        "faults.shard[never]",
+        "faults[by hand]",
+    ] {
+        scope.fault(name, Fault::Error);
+    }
+    assert_eq!(shard("never"), Err(Error::Rejected(Reason::Fault)));
+}
+
+#[test]
+#[should_panic(expected = "no circuit breaker is named \"faults.plan\"")]
+fn a_fault_for_a_name_that_nobody_has_says_so() {
+    Scope::new().fault("faults.plan", Fault::Error);
+}
+
+#[test]
+#[should_panic(expected = "no circuit breaker is named \"faults.plain[key]\"")]
+fn so_does_one_for_a_key_of_a_name_without_keys() {
+    Scope::new().fault("faults.plain[key]", Fault::Error);
+}
+
+#[test]
 fn a_fault_stays_in_its_scope() {
     let scope = Scope::new();
     scope.fault("faults.plain", Fault::Error);

@@ -5,7 +5,10 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use cb_runtime::testing::{Scope, TestClock};
-use cb_runtime::{Config, EventKind, Interest, MaxWaitState, Registry, State, Window, registry};
+use cb_runtime::{
+    CallError, Config, EventKind, Interest, MaxWaitState, Registry, State, Window, circuit_breaker,
+    registry,
+};
 
 fn open_soon() -> Config {
     Config::new()
@@ -97,6 +100,21 @@ fn run_takes_a_scope_into_a_foreign_runtime() {
 fn asking_a_scope_for_a_name_that_nobody_has_says_so() {
     let scope = Scope::new();
     let _ = scope.breaker("nobody");
+}
+
+#[circuit_breaker(name = "scopes.shard", key = shard)]
+fn read(shard: u32) -> Result<(), CallError<&'static str>> {
+    let _ = shard;
+    Ok(())
+}
+
+#[test]
+#[should_panic(expected = "ask for \"scopes.shard[key]\"")]
+fn asking_a_scope_for_a_name_with_keys_says_how_to_ask() {
+    let scope = Scope::new();
+    assert_eq!(read(7), Ok(()));
+    assert_eq!(scope.breaker("scopes.shard[7]").snapshot().successful, 1);
+    let _ = scope.breaker("scopes.shard");
 }
 
 #[tokio::test]

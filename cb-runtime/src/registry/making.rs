@@ -53,6 +53,11 @@ impl Registry {
         sites.filter(|site| site.is_keyed() == keyed).collect()
     }
 
+    /// Whether the name has a breaker for each key, called so far or not.
+    pub(crate) fn is_keyed_name(&self, name: &str) -> bool {
+        self.key_figures(name).is_some() || !self.announced(name, true).is_empty()
+    }
+
     pub(super) fn make_for_sites(
         &self,
         name: &'static str,
