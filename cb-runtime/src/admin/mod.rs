@@ -28,7 +28,7 @@
 //! | `GET /breakers/{name}/calls` | its calls as they end, as server-sent events |
 //! | `GET /health` | how many breakers are in each state, which of them reject, what is misconfigured |
 //! | `GET /events` | all events as server-sent events |
-//! | `GET /dashboard` | the page; `GET /` leads to it |
+//! | `GET /dashboard` | the page; where the router is nested, `GET /breakers` above, leads to it |
 //!
 //! Times are seconds on the registry's clock; each answer has the present one as `now`. Everything
 //! is open to whoever the application lets through: put its own middleware in front of the router.
@@ -37,8 +37,11 @@
 //!
 //! A name goes into the path percent-encoded. Names that no path carries safely (empty, `.`, `..`,
 //! or with a slash behind a proxy that decodes it) go into the query: `/breaker?name=…`,
-//! `/breaker/events?name=…` and so on are the same routes. A request for an unknown name is
-//! answered 404 and makes nothing.
+//! `/breaker/events?name=…` and so on are the same routes. A request for an unknown name or operation
+//! is answered 404 and makes nothing.
+//!
+//! Nested with `nest`, the router never sees the path with a slash at its end, `/breakers/`: axum
+//! answers that 404. `nest_service` passes it on, and it leads to the page as well.
 //!
 //! # Live
 //!

@@ -7,8 +7,8 @@ use std::time::Duration;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::State;
-use axum::http::Response;
-use axum::routing::get;
+use axum::http::{Response, StatusCode};
+use axum::routing::{any, get};
 use serde::Serialize;
 
 use super::history::Records;
@@ -34,8 +34,15 @@ pub(super) fn routes() -> Router<Arc<Shared>> {
         .route("/breaker", get(one))
         .route("/breaker/events", get(events))
         .route("/breaker/calls", get(calls::follow))
+        // All others of these forms, operations that there are not among them.
+        .route("/breakers/{name}/{other}", any(nothing))
+        .route("/breaker/{other}", any(nothing))
         .route("/health", get(health))
         .route("/events", get(live::follow))
+}
+
+async fn nothing() -> Response<Body> {
+    answer::refusal(StatusCode::NOT_FOUND, "there is no such route")
 }
 
 impl Shared {

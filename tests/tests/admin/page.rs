@@ -83,4 +83,9 @@ fn the_root_leads_to_the_page_wherever_it_is_nested() {
             "{path}"
         );
     }
+    let answer = get(served.address, "/service/");
+    assert_eq!(
+        (answer.status, answer.header("location")),
+        (303, Some("dashboard"))
+    );
 }

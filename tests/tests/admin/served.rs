@@ -46,7 +46,9 @@ impl Served {
             .block_on(TcpListener::bind((Ipv4Addr::LOCALHOST, 0)))
             .expect("a port");
         let address = listener.local_addr().expect("an address");
-        let app: Router = Router::new().nest("/ops", router);
+        let app: Router = Router::new()
+            .nest("/ops", router.clone())
+            .nest_service("/service", router);
         runtime.spawn(axum::serve(listener, app).into_future());
         Self {
             registry: registry.clone(),

@@ -35,6 +35,7 @@ fn without_an_authoriser_there_is_nothing_to_write() {
         ] {
             let answer = served.post(&path, &[HEADER, OPERATOR]);
             assert_eq!(answer.status, 404, "{path}");
+            assert_eq!(answer.json()["error"], "there is no such route");
             // Not a route that refuses: none at all.
             assert_eq!(served.get(&path).status, 404, "{path}");
         }
@@ -111,12 +112,11 @@ fn who_is_not_allowed_changes_nothing() {
             .status,
         404
     );
-    assert_eq!(
-        served
-            .post("/breakers/stock/open", &[HEADER, OPERATOR])
-            .status,
-        404
-    );
+    for path in ["/breakers/stock/open", "/breaker/open?name=stock"] {
+        let answer = served.post(path, &[HEADER, OPERATOR]);
+        assert_eq!(answer.status, 404, "{path}");
+        assert_eq!(answer.json()["error"], "there is no such route");
+    }
     assert_eq!(served.get("/breakers/stock/force_open").status, 405);
     assert_eq!(served.registry.breakers().len(), 1);
 }
