@@ -9,6 +9,9 @@ use crate::config::limits::Refused;
 use crate::name::Name;
 use crate::state::State;
 
+mod call;
+pub use call::CallError;
+
 /// Why a call was not permitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
@@ -105,9 +108,11 @@ impl CallNotPermitted {
 
     /// How long until a probe is let through: `Some` in OPEN, unless it waits for ever, and in the
     /// pause before the first probe. A call made exactly then is admitted, if no other one comes
-    /// first; with `half_open_delay` the one that ends the wait begins the pause. On Linux it may be a
-    /// few milliseconds too long while the wait has longer to go than that, and is never too short; on a
-    /// test clock it is exact.
+    /// first; with `half_open_delay` the one that ends the wait begins the pause.
+    ///
+    /// Never too short. On Linux it may be too long by up to four ticks of the kernel (16 ms with the
+    /// usual 250 ticks a second), right after the opening also longer than the wait itself: mind that
+    /// where it is rounded up to whole seconds. On a test clock it is exact.
     #[must_use]
     pub fn retry_after(&self) -> Option<Duration> {
         self.why.rest().map(Duration::from_nanos)
@@ -195,58 +200,6 @@ impl fmt::Display for TimedOut {
 }
 
 impl Error for TimedOut {}
-
-/// What a guarded call can end in besides its value: the result type of
-/// [`CircuitBreaker::call`](crate::CircuitBreaker::call), the reason that a
-/// `fallback_on = "failure"` function is given, and an error type for functions that have no other
-/// need for one of their own.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum CallError<E> {
-    /// The breaker refused the call.
-    NotPermitted(CallNotPermitted),
-    /// The call ran into its timeout.
-    TimedOut(TimedOut),
-    /// The call failed with this error.
-    Failed(E),
-    /// The call returned a value that `failure_if` judged a failure.
-    FailedValue,
-}
-
-impl<E> From<CallNotPermitted> for CallError<E> {
-    fn from(rejection: CallNotPermitted) -> Self {
-        Self::NotPermitted(rejection)
-    }
-}
-
-impl<E> From<TimedOut> for CallError<E> {
-    fn from(timeout: TimedOut) -> Self {
-        Self::TimedOut(timeout)
-    }
-}
-
-/// What happened; the details are those of the [`source`](Error::source).
-impl<E> fmt::Display for CallError<E> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::NotPermitted(_) => "the call was not permitted",
-            Self::TimedOut(_) => "the call timed out",
-            Self::Failed(_) => "the call failed",
-            Self::FailedValue => "the call returned a value that was judged a failure",
-        })
-    }
-}
-
-impl<E: Error + 'static> Error for CallError<E> {
-    fn source(&self) -> Option<&(dyn Error + 'static)> {
-        match self {
-            Self::NotPermitted(rejection) => Some(rejection),
-            Self::TimedOut(timeout) => Some(timeout),
-            Self::Failed(error) => Some(error),
-            Self::FailedValue => None,
-        }
-    }
-}
 
 /// A setting that is out of its range or contradicts another one.
 #[derive(Clone, Debug, PartialEq, Eq)]
