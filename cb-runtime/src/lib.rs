@@ -37,7 +37,7 @@
 #![cfg_attr(not(feature = "macros"), doc = "`circuit_breaker` (feature `macros`).")]
 //! Without the attribute, use [`CircuitBreaker`]. For tests, see [`testing`].
 #![cfg_attr(
-    all(feature = "macros", feature = "tokio"),
+    feature = "macros",
     doc = "Each argument with an example, recipes for common clients, and mistakes that breakers are known for are in the [`guide`]."
 )]
 //!
@@ -62,7 +62,8 @@
 pub mod admin;
 #[cfg(feature = "advise")]
 pub mod advise;
-#[cfg(all(doc, feature = "macros", feature = "tokio"))]
+// Its examples need `tokio`, its text does not.
+#[cfg(all(doc, feature = "macros", any(feature = "tokio", not(doctest))))]
 pub mod guide;
 #[cfg(feature = "metrics")]
 pub mod metrics;

@@ -1,7 +1,9 @@
 //! The guide: every argument with an example, recipes, and mistakes that breakers are known for.
 //!
 //! - [`arguments`]: what each argument of the attribute is for, its unit, range and default.
-//! - [`recipes`]: guarded calls in tokio, axum, tonic, reqwest, database pools and tests.
+//! - [`functions`]: errors and `?`, the order of attributes.
+//! - [`recipes`]: guarded calls in tokio, axum, tonic, reqwest, database pools and more.
+//! - [`tests`]: a registry and a clock for each test, and what a scope does not see.
 //! - [`operating`]: settings from a file, and what else changes breakers while the program runs.
 //! - [`mistakes`]: how they look in production, how they show here, and what to write instead.
 //!
@@ -32,8 +34,14 @@ pub mod arguments {
     pub mod answering {}
 }
 
+#[doc = include_str!("functions.md")]
+pub mod functions {}
+
 #[doc = include_str!("recipes.md")]
 pub mod recipes {}
+
+#[doc = include_str!("tests.md")]
+pub mod tests {}
 
 #[doc = include_str!("operating.md")]
 pub mod operating {
