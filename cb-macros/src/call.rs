@@ -8,7 +8,7 @@ use crate::body;
 use crate::classify;
 use crate::fallback::Fallback;
 use crate::private::Private;
-use crate::span::first_span;
+use crate::span::{first_span, located};
 use crate::value::What;
 
 pub(crate) struct Call<'a> {
@@ -47,7 +47,7 @@ impl Call<'_> {
     /// What is made of the return type by a simple call; its errors are about the return type.
     fn returns(&self, method: &str) -> TokenStream {
         let (p, output) = (self.p.at(self.output_span), self.output);
-        let place = Span::mixed_site().located_at(self.output_span);
+        let place = located(self.output_span);
         let method = Ident::new(method, place);
         quote_spanned!(place=> #p::Returns::<#output>::NEW.#method)
     }
@@ -56,7 +56,7 @@ impl Call<'_> {
     pub(crate) fn edge(&self) -> TokenStream {
         if self.is_simple() {
             let never = self.returns("never");
-            let place = Span::mixed_site().located_at(self.output_span);
+            let place = located(self.output_span);
             return quote_spanned!(place=> #never());
         }
         body::never(self.output, self.p)
@@ -65,7 +65,7 @@ impl Call<'_> {
     pub(crate) fn sync(&self, body: &TokenStream) -> TokenStream {
         if self.is_simple() {
             let call = self.returns("call");
-            let place = Span::mixed_site().located_at(self.output_span);
+            let place = located(self.output_span);
             return quote_spanned!(place=> #call(site, #body));
         }
         let enter = self.enter("enter");
@@ -79,7 +79,7 @@ impl Call<'_> {
         let mixed = Span::mixed_site();
         if self.is_simple() {
             // Where `edge` stands, so that what is wrong with the return type is reported once.
-            let (p, place) = (p.at(self.output_span), mixed.located_at(self.output_span));
+            let (p, place) = (p.at(self.output_span), located(self.output_span));
             return quote_spanned! {place=>
                 #p::Simple { site, body: #body, guard: ::core::option::Option::None }.await
             };
@@ -146,7 +146,7 @@ impl Call<'_> {
     pub(crate) fn needs_timer(&self, timeout: &Arg) -> TokenStream {
         let place = timeout.value.span();
         let p = self.p.at(place);
-        let timer = quote_spanned!(Span::mixed_site().located_at(place)=> timer());
+        let timer = quote_spanned!(located(place)=> timer());
         quote!(const _: () = #p::#timer;)
     }
 
@@ -166,8 +166,8 @@ impl Call<'_> {
             return quote_spanned!(mixed=> guard.done(#outcome, value));
         };
         let place = first_span(wait);
-        let (p, ask) = (self.p.at(place), Ident::new("ask", mixed.located_at(place)));
-        let asked = quote_spanned!(mixed.located_at(place)=> #p::#ask(&value, #wait));
+        let (p, ask) = (self.p.at(place), Ident::new("ask", located(place)));
+        let asked = quote_spanned!(located(place)=> #p::#ask(&value, #wait));
         // Asked only of the outcome that opened the breaker.
         quote_spanned! {mixed=> {
             if let ::core::option::Option::Some(opened) = guard.finish_and_tell(#outcome) {
@@ -212,7 +212,7 @@ impl Call<'_> {
             return (None, quote_spanned!(mixed=> site.#method()));
         };
         // All of it stands at the key, which the message is about if it is not text.
-        let place = mixed.located_at(first_span(key));
+        let place = located(first_span(key));
         let method = Ident::new(&method.replace("enter", "enter_key"), place);
         // A statement of its own: what the key's expression holds on to is let go before the
         // fallback runs.
@@ -246,7 +246,7 @@ impl Call<'_> {
             return quote_spanned!(mixed=> #reply.#method(#what));
         }
         // All of it stands at the type that the message is about.
-        let place = mixed.located_at(self.output_span);
+        let place = located(self.output_span);
         let (p, method) = (p.at(self.output_span), Ident::new(as_error, place));
         quote_spanned!(place=> #p::Reply::<#output>::new().#method(#what))
     }
@@ -322,12 +322,12 @@ impl Call<'_> {
         let first = self.args.get("ignore").or_else(|| self.args.get("record"));
         let judges_values = predicates.iter().any(|(predicate, _)| predicate.is_some());
         if first.is_none() && !judges_values {
-            let outcome = Ident::new("outcome", mixed.located_at(self.output_span));
+            let outcome = Ident::new("outcome", located(self.output_span));
             return quote_spanned!(mixed=> #p::Returned::new(&value).#outcome());
         }
         let errors = first.map(|first| {
             // Exists only where there is an error; else the message is about this argument.
-            let method = Ident::new("errors", mixed.located_at(first.ident.span()));
+            let method = Ident::new("errors", located(first.ident.span()));
             let arms =
                 |classes, outcome: &TokenStream| classify::arms(classes, self.error, outcome);
             if let (Some(ignored), Some(recorded)) = (
@@ -371,14 +371,14 @@ impl Call<'_> {
         let mut judged_value = quote!(#p::Outcome::Success);
         for (predicate, outcome) in predicates.into_iter().rev() {
             let Some(predicate) = predicate else { continue };
-            let place = mixed.located_at(first_span(predicate));
+            let place = located(first_span(predicate));
             let (holds, outcome) = (Ident::new("holds", place), Ident::new(outcome, mixed));
             judged_value = quote_spanned! {mixed=>
                 if #p::#holds(returned, #predicate) { #p::Outcome::#outcome } else { #judged_value }
             };
         }
         let judged_error = errors.unwrap_or_else(|| quote!(#p::Outcome::Failure));
-        let parts = Ident::new("parts", mixed.located_at(self.output_span));
+        let parts = Ident::new("parts", located(self.output_span));
         quote_spanned! {mixed=>
             match #p::Returned::new(&value).#parts() {
                 ::core::result::Result::Ok(returned) => #judged_value,

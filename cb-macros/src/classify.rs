@@ -9,7 +9,7 @@ use syn::{
 
 use crate::expression;
 use crate::pieces::pieces;
-use crate::span::first_span;
+use crate::span::{first_span, located};
 use crate::veil::{lift, veil};
 
 pub(crate) enum Class {
@@ -203,11 +203,11 @@ pub(crate) fn each(classes: &[Class], outcome: &TokenStream) -> TokenStream {
     let mixed = Span::mixed_site();
     let tests = classes.iter().map(|class| match class {
         Class::Type(of) => {
-            let found = Ident::new("found", located(of));
+            let found = Ident::new("found", located(first_span(of)));
             quote_spanned!(mixed=> if errors.seek::<#of>().#found() { break 'judged #outcome; })
         }
         Class::Pattern { of, pattern } => {
-            let found = Ident::new("all", located(of));
+            let found = Ident::new("all", located(first_span(of)));
             // A loop: a closure in every function costs the compiler more. With a guard the last arm is
             // reachable whatever the pattern.
             quote_spanned! {mixed=>
@@ -222,7 +222,7 @@ pub(crate) fn each(classes: &[Class], outcome: &TokenStream) -> TokenStream {
             }
         }
         Class::Predicate(function) => {
-            let place = located(function);
+            let place = located(first_span(function));
             let holds = quote_spanned!(place=> errors.holds(#function));
             quote_spanned!(mixed=> if #holds { break 'judged #outcome; })
         }
@@ -251,10 +251,6 @@ pub(crate) fn arms(
         _ => None,
     });
     arms.collect()
-}
-
-fn located(tokens: &TokenStream) -> Span {
-    Span::mixed_site().located_at(first_span(tokens))
 }
 
 #[cfg(test)]

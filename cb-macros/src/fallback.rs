@@ -7,7 +7,7 @@ use crate::args::Args;
 use crate::function::Function;
 use crate::param::{Param, Sharing};
 use crate::private::Private;
-use crate::span::{first_span, relocated};
+use crate::span::{first_span, located, relocated};
 
 pub(crate) struct Fallback<'a> {
     path: &'a TokenStream,
@@ -141,8 +141,4 @@ impl<'a> Fallback<'a> {
 
 fn kept(at: usize) -> Ident {
     format_ident!("__kept{at}", span = Span::mixed_site())
-}
-
-fn located(place: Span) -> Span {
-    Span::mixed_site().located_at(place)
 }

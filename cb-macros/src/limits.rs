@@ -6,6 +6,7 @@ use quote::{quote, quote_spanned};
 use crate::args::{Arg, Args};
 use crate::keys::Kind;
 use crate::private::Private;
+use crate::span::located;
 use crate::value::What;
 
 pub(crate) struct Limits<'a> {
@@ -244,5 +245,5 @@ impl<'a> Limits<'a> {
 }
 
 fn span(arg: &Arg) -> Span {
-    Span::mixed_site().located_at(arg.value.span())
+    located(arg.value.span())
 }

@@ -11,7 +11,7 @@ use crate::future::{Made, Work};
 use crate::output::without_impl;
 use crate::param::Param;
 use crate::private::Private;
-use crate::span::first_span;
+use crate::span::{first_span, located};
 
 /// Makes the body's future, when and as the function did.
 pub(crate) fn body(
@@ -118,7 +118,7 @@ impl Call<'_> {
         // By the time permission is asked the body has the parameters.
         let (key, enter) = match self.args.get("key").map(|arg| &arg.value.written) {
             Some(key) => {
-                let place = mixed.located_at(first_span(key));
+                let place = located(first_span(key));
                 let (p, of) = (p.at(place), Ident::new("key_of", place));
                 let key = Group::new(Delimiter::Parenthesis, key.clone());
                 (

@@ -11,6 +11,11 @@ pub(crate) fn first_span(tokens: &TokenStream) -> Span {
         .map_or_else(Span::call_site, |token| token.span())
 }
 
+/// At `place` for messages, out of the user's sight for names.
+pub(crate) fn located(place: Span) -> Span {
+    Span::mixed_site().located_at(place)
+}
+
 /// A path whose errors show up at `place`.
 pub(crate) fn relocated(path: &TokenStream, place: Span) -> TokenStream {
     path.clone()

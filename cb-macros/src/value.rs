@@ -11,7 +11,7 @@ use crate::classify::{self, Class};
 use crate::expression;
 use crate::keys::{Key, Kind, example};
 use crate::private::Private;
-use crate::span::first_span;
+use crate::span::{first_span, located};
 use crate::suggest::nearest;
 use crate::unit;
 
@@ -48,7 +48,7 @@ impl Value {
     /// The value as an expression of the type that the runtime's `Config` and checks take; `p` is
     /// the path of the runtime's private module.
     pub(crate) fn expr(&self, kind: Kind, p: &Private) -> TokenStream {
-        let at = Span::mixed_site().located_at(self.span());
+        let at = located(self.span());
         let literal = |mut literal: Literal| {
             literal.set_span(at);
             literal.into_token_stream()

@@ -2,10 +2,10 @@
 //! that are any expression, and `use<…>`. Few functions have them, so they are hidden only from a
 //! second reading, and come back as they were.
 
-use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Group, Ident, TokenStream, TokenTree};
 use quote::quote_spanned;
 
-use crate::span::first_span;
+use crate::span::{first_span, located};
 
 /// The macro that has a constant as its argument.
 const HIDDEN: &str = "__cb_hidden";
@@ -79,7 +79,7 @@ fn hide(tokens: TokenStream) -> TokenStream {
     if tokens.is_empty() {
         return tokens;
     }
-    let place = Span::mixed_site().located_at(first_span(&tokens));
+    let place = located(first_span(&tokens));
     let hidden = Ident::new(HIDDEN, place);
     quote_spanned!(place=> #hidden! { #tokens })
 }
