@@ -87,6 +87,12 @@ pub(crate) fn item(args: &Args, item: &Item, errors: &mut Errors) {
 /// The key is made before the parameters are taken apart.
 fn key(args: &Args, function: &Function, errors: &mut Errors) {
     let Some(arg) = args.get("key") else { return };
+    if expression::is_closure(arg.value.written.clone()) {
+        return errors.at(
+            &arg.value.written,
+            "a key is an expression over the parameters, without a closure: `key = host`",
+        );
+    }
     if let Some(Expr::Lit(literal)) = expression::read(&arg.value.written) {
         return errors.at(&arg.value.written, constant_key(&literal.lit, function));
     }

@@ -110,14 +110,14 @@ pub(crate) fn read(key: &Key, tokens: &[TokenTree]) -> Result<Value> {
 fn simple(key: &Key, written: &TokenStream) -> Result<What> {
     let expr = expression::read(written).ok_or_else(|| wrong(key, written, wanted(key.kind)))?;
     if matches!(&expr, Expr::Path(path) if path.path.is_ident("off")) {
-        return if key.optional {
-            Ok(What::Off)
-        } else {
-            Err(Error::new_spanned(
-                written,
-                format!("`{}` cannot be off; leave it out for its default", key.name),
-            ))
+        let instead = match key.name {
+            _ if key.optional => return Ok(What::Off),
+            "failure_rate" => "at 100 it opens only if all calls of the window fail",
+            "slow_rate" => "leave `slow` out",
+            _ => "leave it out for its default",
         };
+        let message = format!("`{}` cannot be off; {instead}", key.name);
+        return Err(Error::new_spanned(written, message));
     }
     let (negative, literal) = match &expr {
         Expr::Lit(ExprLit { lit, .. }) => (false, lit),
@@ -253,6 +253,13 @@ fn constant(key: &Key, expr: &Expr, written: &TokenStream) -> Result<What> {
         Kind::Count | Kind::Percent | Kind::Factor | Kind::Duration | Kind::Window | Kind::Flag
             if could_be =>
         {
+            if reads_environment(written.clone()) {
+                return Err(Error::new_spanned(
+                    written,
+                    "the value is wanted when the program is compiled: name a constant, or set it in a \
+                     configuration file that the program loads",
+                ));
+            }
             if let Some(place) = find_self(written.clone()) {
                 return Err(Error::new(
                     place,
@@ -272,8 +279,35 @@ fn constant(key: &Key, expr: &Expr, written: &TokenStream) -> Result<What> {
                 },
             ))
         }
+        Kind::Text if matches!(expr, Expr::Macro(_)) => Err(Error::new_spanned(
+            written,
+            format!(
+                "`{0}` takes a string literal; what differs from call to call is a `key`: \
+                 `{0} = {1}, key = host`",
+                key.name,
+                example(key)
+            ),
+        )),
         kind => Err(wrong(key, written, wanted(kind))),
     }
+}
+
+/// Whether `env::var` or the like stands in it.
+fn reads_environment(tokens: TokenStream) -> bool {
+    let mut after_env = false;
+    tokens.into_iter().any(|token| match token {
+        TokenTree::Ident(word) => {
+            let found = after_env && ["var", "var_os", "vars"].iter().any(|name| word == name);
+            after_env = word == "env";
+            found
+        }
+        TokenTree::Punct(punct) => {
+            after_env &= punct.as_char() == ':';
+            false
+        }
+        TokenTree::Group(group) => reads_environment(group.stream()),
+        TokenTree::Literal(_) => false,
+    })
 }
 
 fn find_self(tokens: TokenStream) -> Option<Span> {

@@ -25,7 +25,8 @@ pub struct NoSelf<Kind>(Kind);
     message = "this function does not fit as the fallback",
     label = "the fallback is `{Self}`",
     note = "the guarded function takes `{Args}` and returns `{Ret}`",
-    note = "its fallback takes the same parameters, optionally followed by the reason, a `{Reason}`, and returns the same type; it is not async"
+    note = "its fallback takes the same parameters, optionally followed by the reason, a `{Reason}`, and returns the same type; it is not async",
+    note = "the reason is a `CallError` if the attribute says `fallback_on = \"failure\"`"
 )]
 pub trait Fallback<Args, Reason, Ret, Kind>: Sized {
     /// Calls it.
@@ -37,7 +38,8 @@ pub trait Fallback<Args, Reason, Ret, Kind>: Sized {
     message = "this function does not fit as the fallback",
     label = "the fallback is `{Self}`",
     note = "the guarded async function takes `{Args}` and returns `{Ret}`",
-    note = "its fallback, async or not, takes the same parameters, optionally followed by the reason, a `{Reason}`, and returns the same type"
+    note = "its fallback, async or not, takes the same parameters, optionally followed by the reason, a `{Reason}`, and returns the same type",
+    note = "the reason is a `CallError` if the attribute says `fallback_on = \"failure\"`"
 )]
 pub trait AsyncFallback<Args, Reason, Ret, Kind>: Sized {
     /// What it returns.
@@ -138,7 +140,8 @@ arities!(A B C D E F G H I J K L M);
     message = "this function does not fit as the fallback",
     label = "the fallback is `{Self}`",
     note = "the guarded method takes `{Receiver}` and `{Args}` and returns `{Ret}`",
-    note = "its fallback takes the same, with or without the receiver, optionally followed by the reason, a `{Reason}`, and returns the same type; it is not async"
+    note = "its fallback takes the same, with or without the receiver, optionally followed by the reason, a `{Reason}`, and returns the same type; it is not async",
+    note = "the reason is a `CallError` if the attribute says `fallback_on = \"failure\"`"
 )]
 pub trait MethodFallback<Receiver, Args, Reason, Ret, Kind>: Sized {
     /// Calls it.
@@ -169,7 +172,8 @@ where
     message = "this function does not fit as the fallback",
     label = "the fallback is `{Self}`",
     note = "the guarded async method takes `{Receiver}` and `{Args}` and returns `{Ret}`",
-    note = "its fallback, async or not, takes the same, with or without the receiver, optionally followed by the reason, a `{Reason}`, and returns the same type"
+    note = "its fallback, async or not, takes the same, with or without the receiver, optionally followed by the reason, a `{Reason}`, and returns the same type",
+    note = "the reason is a `CallError` if the attribute says `fallback_on = \"failure\"`"
 )]
 pub trait AsyncMethodFallback<Receiver, Args, Reason, Ret, Kind>: Sized {
     /// What it returns.

@@ -48,6 +48,7 @@ twins! {
     choice_unknown(name = "choice_unknown", mode = "disabled");
     choice_without_quotes(name = "choice_without_quotes", half_open_max_wait_state = "closed");
     comma_missing(name = "comma_missing", min_calls = 5, window = 20, wait = "5s");
+    constant_of_environment(name = "constant_of_environment", min_calls = limits::MIN);
     constant_of_wrong_type(name = "constant_of_wrong_type", wait = limits::WAIT);
     constant_out_of_range(name = "constant_out_of_range", min_calls = limits::MIN);
     crate_not_a_path(name = "crate_not_a_path", crate = ::cb_runtime);
@@ -91,6 +92,7 @@ twins! {
     percent_as_fraction(name = "percent_as_fraction", failure_rate = 50, slow = "1s", slow_rate = "0.5%");
     percent_too_high(name = "percent_too_high", failure_rate = 100);
     percent_without_sign(name = "percent_without_sign", failure_rate = "50%");
+    rate_off(name = "rate_off", failure_rate = 100);
     slow_rate_without_slow(name = "slow_rate_without_slow", slow = "1s", slow_rate = 80);
     unknown_argument(name = "unknown_argument", min_calls = 20);
     unknown_argument_without_likeness(name = "unknown_argument_without_likeness", failure_rate = 20);

@@ -107,6 +107,16 @@ fn without_key(host: &str) -> Result<usize, Error> {
     Ok(host.len())
 }
 
+#[circuit_breaker(name = "key_as_closure", key = host)]
+fn without_closure(host: &str) -> Result<usize, Error> {
+    Ok(host.len())
+}
+
+#[circuit_breaker(name = "name_formatted", key = host)]
+fn name_and_key(host: &str) -> Result<usize, Error> {
+    Ok(host.len())
+}
+
 #[circuit_breaker(name = "key_in_quotes", key = format!("{host}:{port}"))]
 fn formatted(host: &str, port: u16) -> Result<u16, Error> {
     let _ = host;

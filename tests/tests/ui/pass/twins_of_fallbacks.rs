@@ -125,6 +125,19 @@ mod stale {
     }
 }
 
+#[circuit_breaker(
+    name = "fallback_for_rejections_with_reason_of_failures",
+    fallback = rescue,
+    fallback_on = "failure"
+)]
+fn rescued_by(id: u32) -> Result<String, String> {
+    Ok(id.to_string())
+}
+
+fn rescue(_: u32, _: CallError<String>) -> Result<String, String> {
+    Ok(String::new())
+}
+
 #[circuit_breaker(name = "fallback_in_quotes", fallback = stale::price)]
 fn not_in_quotes(id: u32) -> Result<String, Error> {
     Ok(id.to_string())
