@@ -104,7 +104,7 @@ impl<'a> Guard<'a> {
         site: Option<&'static Site>,
         in_body: bool,
     ) -> Result<Self, CallNotPermitted> {
-        match breaker.admit_within() {
+        match breaker.admit() {
             Ok(ticket) => {
                 if fault::any() {
                     meet_fault(&breaker, ticket, site, in_body)?;
@@ -207,7 +207,7 @@ impl<'a> Guard<'a> {
 #[inline]
 fn surround(breaker: &Handle<'_>, ticket: Ticket) {
     if ticket.is_probe() {
-        current::begin_probe(breaker, ticket.word());
+        current::begin_probe();
     }
     breaker.enter_span();
 }
@@ -217,7 +217,7 @@ fn surround(breaker: &Handle<'_>, ticket: Ticket) {
 fn uncover(breaker: &Handle<'_>, ticket: Ticket) {
     breaker.exit_span();
     if ticket.is_probe() {
-        current::end_probe(breaker, ticket.word());
+        current::end_probe();
     }
 }
 

@@ -89,10 +89,6 @@ impl Word {
         Self(kind << PAYLOAD_BITS | stay & PAYLOAD)
     }
 
-    /// Of a call within a probe of the same stay, which goes along with it: it holds no permit, and its outcome
-    /// is the probe's. No breaker ever has this word.
-    pub(crate) const ALONG: Self = Self(6 << PAYLOAD_BITS);
-
     /// No state: a kind that there is not.
     pub(crate) const NONE: Self = Self(u64::MAX);
 

@@ -151,7 +151,7 @@ impl Inner {
             State::HalfOpen => self.record_probe(ticket, end),
             State::Open | State::ForcedOpen | State::Disabled => {
                 let took = self.took_if_told(ticket);
-                if ticket.word == Word::ALONG || self.word() == ticket.word {
+                if self.word() == ticket.word {
                     self.count_end(Ending::Unrecorded, took);
                 } else {
                     self.late(took);
@@ -411,7 +411,7 @@ impl Inner {
         let in_its_stay = if state == State::HalfOpen {
             self.give_back_probe(ticket.word)
         } else {
-            ticket.word == Word::ALONG || self.word() == ticket.word
+            self.word() == ticket.word
         };
         let took = self.took_if_told(ticket);
         if !in_its_stay {

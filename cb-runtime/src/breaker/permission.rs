@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use crate::clock::{Clock, Coarse, Nanos};
-use crate::current;
 use crate::error::{CallNotPermitted, Reason, Why};
 use crate::event::{Cause, EventKind, Interest};
 use crate::fault;
@@ -90,17 +89,9 @@ impl Ticket {
         self
     }
 
-    /// The mark of the stay in which it was given.
-    pub(crate) fn word(self) -> Word {
-        self.word
-    }
-
     /// The state in which it was given.
     #[inline]
     pub(crate) fn state(self) -> State {
-        if self.word == Word::ALONG {
-            return State::HalfOpen;
-        }
         self.word.state()
     }
 
@@ -181,19 +172,6 @@ impl Inner {
         }
     }
 
-    /// The same for a call that knows when it has ended: within a probe of the same breaker it is a part of
-    /// that, or the probe would wait for a permit that it has itself.
-    #[inline]
-    pub(crate) fn admit_within(&self) -> Result<Ticket, Why> {
-        if current::in_any_probe() {
-            let word = self.word();
-            if word.state() == State::HalfOpen && current::in_probe_of(self, word) {
-                return Ok(self.ticket(Word::ALONG));
-            }
-        }
-        self.admit()
-    }
-
     /// Asks for permission.
     #[inline]
     pub(crate) fn admit(&self) -> Result<Ticket, Why> {
@@ -230,9 +208,6 @@ impl Inner {
     #[inline(never)]
     fn refuse_by_barrier(&self, word: Word) -> Option<Why> {
         let barrier = self.barrier(word)?;
-        if barrier.reason == Reason::HalfOpenFull && current::in_any_probe() {
-            return None;
-        }
         let (rest, read) = self.rest_of(barrier)?;
         Some(self.refuse(barrier.reason, rest, read))
     }
