@@ -207,7 +207,7 @@ impl<'a> Guard<'a> {
 #[inline]
 fn surround(breaker: &Handle<'_>, ticket: Ticket) {
     if ticket.is_probe() {
-        current::begin_probe();
+        current::begin_probe(breaker, ticket.word());
     }
     breaker.enter_span();
 }
@@ -217,7 +217,7 @@ fn surround(breaker: &Handle<'_>, ticket: Ticket) {
 fn uncover(breaker: &Handle<'_>, ticket: Ticket) {
     breaker.exit_span();
     if ticket.is_probe() {
-        current::end_probe();
+        current::end_probe(breaker, ticket.word());
     }
 }
 

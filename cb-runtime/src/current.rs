@@ -1,11 +1,23 @@
 //! What a guarded function can ask about the call that it is in.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::marker::PhantomData;
 
+use crate::breaker::Inner;
+use crate::state::Word;
+
 thread_local! {
-    /// How many bodies of probes are running on this thread, one inside the other.
-    static PROBES: Cell<u32> = const { Cell::new(0) };
+    /// How many bodies of probes are running on this thread, one inside the other. Apart from which they
+    /// are, so that asking for it costs next to nothing.
+    static DEPTH: Cell<usize> = const { Cell::new(0) };
+    static PROBES: RefCell<Vec<Probe>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Of which stay of which breaker. While its body runs the breaker is there, so its address is its own.
+#[derive(Clone, Copy, PartialEq)]
+struct Probe {
+    breaker: *const Inner,
+    stay: Word,
 }
 
 /// The guarded call that this code runs in, if any.
@@ -38,19 +50,46 @@ impl Current {
     /// that the body hands to another thread or task has to be told.
     #[must_use]
     pub fn is_probe(self) -> bool {
-        // While a thread is being torn down it runs no probe.
-        PROBES.try_with(|probes| probes.get() > 0).unwrap_or(false)
+        in_any_probe()
     }
+}
+
+#[inline]
+pub(crate) fn in_any_probe() -> bool {
+    DEPTH.get() > 0
+}
+
+/// Whether this code runs in the body of a probe of this stay.
+pub(crate) fn in_probe_of(breaker: &Inner, stay: Word) -> bool {
+    let probe = Probe { breaker, stay };
+    // While a thread is being torn down it is not known.
+    in_any_probe()
+        && PROBES
+            .try_with(|probes| probes.borrow().contains(&probe))
+            .unwrap_or(false)
 }
 
 /// The body of a probe runs from here.
 #[cold]
-pub(crate) fn begin_probe() {
-    let _ = PROBES.try_with(|probes| probes.set(probes.get() + 1));
+pub(crate) fn begin_probe(breaker: &Inner, stay: Word) {
+    let probe = Probe { breaker, stay };
+    let _ = PROBES.try_with(|probes| {
+        let mut probes = probes.borrow_mut();
+        probes.push(probe);
+        DEPTH.set(probes.len());
+    });
 }
 
 /// To here, also if it panicked.
 #[cold]
-pub(crate) fn end_probe() {
-    let _ = PROBES.try_with(|probes| probes.set(probes.get().saturating_sub(1)));
+pub(crate) fn end_probe(breaker: &Inner, stay: Word) {
+    let probe = Probe { breaker, stay };
+    let _ = PROBES.try_with(|probes| {
+        let mut probes = probes.borrow_mut();
+        // The last one but for a guard that was leaked.
+        if let Some(at) = probes.iter().rposition(|it| *it == probe) {
+            probes.truncate(at);
+        }
+        DEPTH.set(probes.len());
+    });
 }

@@ -204,6 +204,7 @@ impl Text<'_> {
         }
         let rejected = counted(now.not_permitted, "call");
         self.say(format!("{rejected} rejected so far."));
+        self.within_probes();
     }
 
     /// What closes it and what opens it again.
@@ -285,9 +286,10 @@ impl Text<'_> {
                     "In {rest} at the latest (`half_open_max_wait`) {to}."
                 ));
             }
-            None if self.settings.half_open_max_wait.is_some() => {
-                self.say("It waits for a call to be its first probe.".into())
-            }
+            None if self.settings.half_open_max_wait.is_some() => self.say(
+                "It waits for a first probe; ignored ones and most that were cancelled are none."
+                    .into(),
+            ),
             None => {
                 self.say("It waits for them without limit: `half_open_max_wait` is off.".into())
             }
@@ -295,6 +297,18 @@ impl Text<'_> {
         if now.not_permitted > 0 {
             let rejected = counted(now.not_permitted, "call");
             self.say(format!("{rejected} rejected so far."));
+        }
+        self.within_probes();
+    }
+
+    fn within_probes(&mut self) {
+        let rejected = self.now.rejected_within_probes;
+        if rejected > 0 {
+            self.say(format!(
+                "In all, {} rejected within its own probes, which fails them: a function under this breaker calls \
+                 another one, or itself. Guard one of the two.",
+                counted(rejected, "call")
+            ));
         }
     }
 }

@@ -98,6 +98,10 @@ pub struct Snapshot {
     pub last_recovery: Option<Duration>,
     /// All rejections since the breaker was made.
     pub not_permitted_total: u64,
+    /// Of all those, calls that found HALF_OPEN full within one of its own probes. The probe's function, or one
+    /// that it called, called a function under the same breaker, whose rejection fails the probe: guard
+    /// one of the two.
+    pub rejected_within_probes: u64,
     /// Per-call events that were dropped because listeners could not keep up.
     pub dropped_events: u64,
 }

@@ -404,6 +404,7 @@ impl Inner {
             late: self.rare.total(|things| &things.late),
             ignored: self.rare.total(|things| &things.ignored),
             timed_out: self.rare.total(|things| &things.timed_out),
+            within_probes: self.rare.total(|things| &things.within_probes),
             fallbacks: self.tally.total(What::Fallback),
         }
     }
@@ -427,6 +428,7 @@ pub(crate) struct Totals {
     pub(crate) late: u64,
     pub(crate) ignored: u64,
     pub(crate) timed_out: u64,
+    pub(crate) within_probes: u64,
     pub(crate) fallbacks: u64,
 }
 

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use crate::clock::{Clock, Coarse, Nanos};
+use crate::current;
 use crate::error::{CallNotPermitted, Reason, Why};
 use crate::event::{Cause, EventKind, Interest};
 use crate::fault;
@@ -87,6 +88,12 @@ impl Ticket {
     pub(crate) fn begun_at(mut self, start: Nanos) -> Self {
         self.start = Start(start);
         self
+    }
+
+    /// The mark of the stay in which it was given.
+    #[inline]
+    pub(crate) fn word(self) -> Word {
+        self.word
     }
 
     /// The state in which it was given.
@@ -208,6 +215,10 @@ impl Inner {
     #[inline(never)]
     fn refuse_by_barrier(&self, word: Word) -> Option<Why> {
         let barrier = self.barrier(word)?;
+        if barrier.reason == Reason::HalfOpenFull && current::in_any_probe() {
+            // Perhaps of this breaker: see `reject`.
+            return None;
+        }
         let (rest, read) = self.rest_of(barrier)?;
         Some(self.refuse(barrier.reason, rest, read))
     }
@@ -447,6 +458,11 @@ impl Inner {
     #[inline(never)]
     fn reject(&self, reason: Reason, retry_after: Option<Nanos>, now: Option<Nanos>) -> Why {
         let why = self.refuse(reason, retry_after, now);
+        if reason == Reason::HalfOpenFull && current::in_probe_of(self, self.word()) {
+            // Relaxed: a total for reports.
+            let total = &self.rare.things().within_probes;
+            total.fetch_add(1, Ordering::Relaxed);
+        }
         if self.events.watches(Interest::EACH_CALL) {
             self.count_rejection(reason);
             self.publish(EventKind::NotPermitted { reason });

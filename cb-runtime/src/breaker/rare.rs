@@ -15,6 +15,8 @@ pub(super) struct Things {
     pub(super) late: AtomicU64,
     pub(super) ignored: AtomicU64,
     pub(super) timed_out: AtomicU64,
+    /// Calls that were rejected within a probe of this breaker.
+    pub(super) within_probes: AtomicU64,
     pub(super) exceeded: Exceeded,
     /// With `count_running`.
     pub(super) hanging: Hanging,
@@ -32,6 +34,7 @@ impl Default for Things {
             late: AtomicU64::new(0),
             ignored: AtomicU64::new(0),
             timed_out: AtomicU64::new(0),
+            within_probes: AtomicU64::new(0),
             exceeded: Exceeded::default(),
             hanging: Hanging::off(),
             warm_at: AtomicU64::new(Nanos::MAX),

@@ -86,6 +86,7 @@ impl Inner {
             probe_totals: history.probes(),
             last_recovery: history.last_recovery(),
             not_permitted_total: totals.rejected,
+            rejected_within_probes: totals.within_probes,
             dropped_events: self.events.dropped(),
         }
     }

@@ -100,13 +100,13 @@ fn probes(patient: &Patient, found: &mut Findings) {
     } else {
         return;
     };
-    found.say(
-        severity,
-        patient.name(),
-        Symptom::ProbesFail,
-        text,
-        "The service behind it is not back when it is asked: `wait_multiplier` with `wait_max` asks less often.",
-    );
+    let advice = if now.rejected_within_probes > 0 {
+        "Probes find no permit for calls of their own: a function under this breaker calls another one, or itself. \
+         Guard one of the two."
+    } else {
+        "The service behind it is not back when it is asked: `wait_multiplier` with `wait_max` asks less often."
+    };
+    found.say(severity, patient.name(), Symptom::ProbesFail, text, advice);
 }
 
 fn by_hand(patient: &Patient, found: &mut Findings) {

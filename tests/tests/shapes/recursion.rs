@@ -5,7 +5,7 @@ use std::pin::Pin;
 use std::time::Duration;
 
 use cb_runtime::testing::Scope;
-use cb_runtime::{State, circuit_breaker};
+use cb_runtime::{CircuitBreaker, State, circuit_breaker};
 
 use crate::{Answer, ApiError, now, reach};
 
@@ -81,4 +81,71 @@ fn a_rejection_from_below_can_be_ignored() {
     assert_eq!(breaker.state(), State::HalfOpen, "the permit is given back");
     assert_eq!(ignoring(0), Ok(1));
     assert_eq!(breaker.state(), State::Closed);
+}
+
+#[circuit_breaker(name = "recursion.nested", wait = "1s")]
+async fn get() -> Answer<u32> {
+    tokio::task::yield_now().await;
+    reach(false)
+}
+
+#[circuit_breaker(name = "recursion.nested")]
+async fn list() -> Answer<u32> {
+    tokio::task::yield_now().await;
+    get().await
+}
+
+/// As many callers as there are permits leave none for what they call: which is told.
+#[test]
+fn calls_that_find_no_permit_within_their_own_probes_are_told_of() {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .build()
+        .unwrap();
+    runtime.block_on(async {
+        let scope = Scope::new();
+        let breaker = scope.breaker("recursion.nested");
+        breaker.open().unwrap();
+        scope.clock().advance(Duration::from_secs(2));
+        let callers: Vec<_> = (0..20).map(|_| tokio::spawn(list())).collect();
+        for caller in callers {
+            assert!(caller.await.unwrap().is_err());
+        }
+        let shown = breaker.snapshot();
+        assert_eq!(shown.state, State::Open);
+        assert_eq!(shown.rejected_within_probes, 5);
+        assert_eq!(shown.not_permitted_total, 20);
+        let told = breaker.explain().to_string();
+        assert!(
+            told.contains("5 calls rejected within its own probes"),
+            "{told}"
+        );
+        assert!(!cb_runtime::current().is_probe());
+    });
+}
+
+/// A probe of another breaker, or one that is over, has nothing to do with it.
+#[test]
+fn other_rejections_are_not_told_of_as_within_a_probe() {
+    #[circuit_breaker(name = "recursion.elsewhere", half_open_calls = 1)]
+    fn elsewhere(inner: &CircuitBreaker) -> Answer<u32> {
+        let rejected = inner.call(|| Ok::<_, ()>(()));
+        assert!(rejected.is_err());
+        reach(false)
+    }
+    let scope = Scope::new();
+    let (outer, inner) = (
+        scope.breaker("recursion.elsewhere"),
+        scope.breaker("recursion.sync"),
+    );
+    for breaker in [&outer, &inner] {
+        breaker.open().unwrap();
+    }
+    scope.clock().advance(Duration::from_secs(20));
+    let permit = inner.try_acquire().unwrap();
+    assert_eq!(elsewhere(&inner), Ok(1));
+    assert!(inner.call(|| Ok::<_, ()>(())).is_err());
+    drop(permit);
+    assert_eq!(inner.snapshot().not_permitted_total, 2);
+    assert_eq!(inner.snapshot().rejected_within_probes, 0);
+    assert_eq!(outer.snapshot().rejected_within_probes, 0);
 }
