@@ -129,8 +129,8 @@ fn pattern(input: ParseStream<'_>) -> Result<Class> {
         parenthesized!(inside in input);
         return pattern(&inside);
     }
-    let ExprPath { qself, path, .. } = input.parse()?;
-    if qself.is_some() {
+    let ExprPath { attrs, qself, path } = input.parse()?;
+    if qself.is_some() || !attrs.is_empty() {
         return Err(input.error("expected a path"));
     }
     if !input.peek(token::Paren) && !input.peek(token::Brace) {
