@@ -256,3 +256,34 @@ fn late_calls_are_named() {
         "Calls that ended after the stay they began in, and count nowhere: 1",
     ]);
 }
+
+/// Also where the gate is closed and nobody watches: then rejections take a shorter way.
+#[test]
+fn says_that_probes_keep_their_own_calls_out() {
+    let clock = TestClock::new();
+    let config = Config::new().half_open_calls(1);
+    let breaker = Registry::with_clock(&clock)
+        .create("stock", &config)
+        .unwrap();
+    breaker.open().unwrap();
+    clock.advance(Duration::from_secs(10));
+    let _ = breaker.call(|| {
+        for _ in 0..3 {
+            assert!(breaker.call(|| Ok::<_, ()>(())).is_err());
+        }
+        std::thread::scope(|scope| {
+            scope.spawn(|| assert!(breaker.call(|| Ok::<_, ()>(())).is_err()));
+        });
+        Err::<(), _>(())
+    });
+    let shown = breaker.snapshot();
+    assert_eq!(
+        (shown.rejected_within_probes, shown.not_permitted_total),
+        (3, 4)
+    );
+    let told = breaker.explain().to_string();
+    assert!(
+        told.contains("3 calls rejected within its own probes"),
+        "{told}"
+    );
+}

@@ -137,6 +137,36 @@ fn the_worst_comes_first_and_says_what_to_do() {
     assert_eq!(json["findings"][0]["severity"], "problem");
 }
 
+/// Whether the service is to blame for probes that fail, or a function that calls under its own breaker.
+#[test]
+fn probes_that_keep_their_own_calls_out_have_another_cure() {
+    let advice = |nested: bool| {
+        let ward = Ward::new();
+        let breaker = ward.admit(Config::new().half_open_calls(1));
+        breaker.open().unwrap();
+        for _ in 0..3 {
+            ward.clock.advance(s(10));
+            let _ = breaker.call(|| match nested {
+                true => breaker.call(|| Ok::<_, &str>(())).map_err(|_| "rejected"),
+                false => Err("down"),
+            });
+        }
+        let found = ward.registry.doctor().findings;
+        let probes = found.iter().find(|one| one.symptom == Symptom::ProbesFail);
+        probes.unwrap().advice
+    };
+    assert!(
+        advice(true).contains("Guard one of the two"),
+        "{}",
+        advice(true)
+    );
+    assert!(
+        advice(false).contains("wait_multiplier"),
+        "{}",
+        advice(false)
+    );
+}
+
 /// Looking changes nothing that can be seen.
 #[test]
 fn looking_changes_nothing() {
