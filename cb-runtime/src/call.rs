@@ -6,7 +6,7 @@ use std::pin::{Pin, pin};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use crate::breaker::{CircuitBreaker, Inner, Ticket};
+use crate::breaker::{AtOnce, CircuitBreaker, Inner, Ticket};
 use crate::current;
 use crate::error::{CallError, CallNotPermitted, Reason, Why};
 use crate::fault;
@@ -55,25 +55,36 @@ impl Place {
     }
 }
 
+/// What a call is told in the plain case.
+pub(crate) enum Plainly<'a> {
+    Permitted(Guard<'a>),
+    Refused(Why),
+    /// There is more to look at.
+    Unknown,
+}
+
 impl<'a> Guard<'a> {
-    /// Permission in the plain case; `None` if there is more to look at. Apart from
-    /// [`enter`](Self::enter), so that a guard is built where it stays: taking it out of a `Result`
-    /// that another function wrote costs more than the rest.
+    /// Permission in the plain case. Apart from [`enter`](Self::enter), so that a guard is built where
+    /// it stays: taking it out of a `Result` that another function wrote costs more than the rest.
     #[inline]
     pub(crate) fn plainly(
         breaker: &'a Inner,
         site: Option<&'static Site>,
         in_body: bool,
-    ) -> Option<Self> {
+    ) -> Plainly<'a> {
         if !watch::nobody() {
-            return None;
+            return Plainly::Unknown;
         }
-        Some(Self {
-            ticket: breaker.admit_plainly()?,
-            breaker: Some(Handle::Borrowed(breaker)),
-            site,
-            place: Place::of(in_body),
-        })
+        match breaker.admit_plainly() {
+            AtOnce::Permitted(ticket) => Plainly::Permitted(Self {
+                ticket,
+                breaker: Some(Handle::Borrowed(breaker)),
+                site,
+                place: Place::of(in_body),
+            }),
+            AtOnce::Refused(why) => Plainly::Refused(why),
+            AtOnce::Unknown => Plainly::Unknown,
+        }
     }
 
     /// What a rejected call gets.
@@ -86,16 +97,7 @@ impl<'a> Guard<'a> {
         if site.is_some_and(|site| site.function.fallback.is_some()) {
             breaker.count_fallback();
         }
-        breaker.rejected(why)
-    }
-
-    /// Permission from a breaker without a site, after [`plainly`](Self::plainly).
-    #[inline(never)]
-    fn enter_slowly(breaker: &'a Inner, in_body: bool) -> Result<Self, CallNotPermitted> {
-        match breaker.refuse_plainly() {
-            Some(why) => Self::refused(breaker, None, why),
-            None => Self::enter(Handle::Borrowed(breaker), None, in_body),
-        }
+        breaker.rejected(why, Err)
     }
 
     #[inline(never)]
@@ -239,6 +241,11 @@ fn meet_fault(
     Err(breaker.rejection(Why::new(Reason::Fault, None)))
 }
 
+#[inline(always)]
+fn rejected<T, E>(rejection: CallNotPermitted) -> Result<T, CallError<E>> {
+    Err(CallError::NotPermitted(rejection))
+}
+
 fn answers(site: Option<&'static Site>, on: FallbackOn) -> bool {
     site.is_some_and(|site| site.function.fallback == Some(on))
 }
@@ -380,8 +387,9 @@ impl CircuitBreaker {
         call: impl FnOnce() -> Result<T, E>,
     ) -> Result<T, CallError<E>> {
         let mut guard = match Guard::plainly(&self.inner, None, true) {
-            Some(guard) => guard,
-            None => Guard::enter_slowly(&self.inner, true)?,
+            Plainly::Permitted(guard) => guard,
+            Plainly::Refused(why) => return self.inner.rejected(why, rejected),
+            Plainly::Unknown => Guard::enter(Handle::Borrowed(&self.inner), None, true)?,
         };
         let result = call();
         let outcome = judge(&result);
@@ -422,8 +430,9 @@ impl CircuitBreaker {
         call: impl Future<Output = Result<T, E>>,
     ) -> Result<T, CallError<E>> {
         let mut guard = match Guard::plainly(&self.inner, None, false) {
-            Some(guard) => guard,
-            None => Guard::enter_slowly(&self.inner, false)?,
+            Plainly::Permitted(guard) => guard,
+            Plainly::Refused(why) => return self.inner.rejected(why, rejected),
+            Plainly::Unknown => Guard::enter(Handle::Borrowed(&self.inner), None, false)?,
         };
         let mut call = pin!(call);
         let result = poll_fn(|cx| guard.poll(call.as_mut(), cx)).await;

@@ -76,6 +76,7 @@ impl Clock {
     /// The system's monotonic clock. It is not affected by changes of the wall time.
     #[must_use]
     pub fn system() -> Self {
+        system::begin();
         Self(Source::System)
     }
 

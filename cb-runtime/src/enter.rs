@@ -3,9 +3,10 @@
 use std::fmt;
 
 use crate::breaker::Inner;
-use crate::call::Guard;
-use crate::error::CallNotPermitted;
+use crate::call::{Guard, Plainly};
+use crate::error::{CallNotPermitted, Why};
 use crate::keys::KeyText;
+use crate::name::Name;
 use crate::permit::Handle;
 use crate::registry::{self, Registry};
 use crate::site::Site;
@@ -51,10 +52,11 @@ impl Site {
     #[inline]
     pub fn enter(&'static self) -> Result<Guard<'static>, CallNotPermitted> {
         // Within this function, which is inlined: taken out of a `Result` that another function
-        // wrote, a guard costs more than all the rest.
+        // wrote, a guard, or a rejection, costs more than all the rest.
         let guard = match self.plainly(true) {
-            Some(guard) => guard,
-            None => self.enter_slowly(true)?,
+            Plainly::Permitted(guard) => guard,
+            Plainly::Refused(why) => return Err(self.rejected(why)),
+            Plainly::Unknown => self.enter_with_care(true)?,
         };
         Ok(guard)
     }
@@ -68,29 +70,49 @@ impl Site {
     pub fn enter_async(&'static self) -> Result<Guard<'static>, CallNotPermitted> {
         // As in `enter`.
         let guard = match self.plainly(false) {
-            Some(guard) => guard,
-            None => self.enter_slowly(false)?,
+            Plainly::Permitted(guard) => guard,
+            Plainly::Refused(why) => return Err(self.rejected(why)),
+            Plainly::Unknown => self.enter_with_care(false)?,
         };
         Ok(guard)
     }
 
     #[inline]
-    fn plainly(&'static self, sync: bool) -> Option<Guard<'static>> {
-        Guard::plainly(self.breaker()?, Some(self), sync)
-    }
-
-    #[inline(never)]
-    fn enter_slowly(&'static self, sync: bool) -> Result<Guard<'static>, CallNotPermitted> {
-        if let Some(breaker) = self.breaker() {
-            if let Some(why) = breaker.refuse_plainly() {
-                return Guard::refused(breaker, Some(self), why);
-            }
+    pub(crate) fn plainly(&'static self, sync: bool) -> Plainly<'static> {
+        match self.breaker() {
+            Some(breaker) => Guard::plainly(breaker, Some(self), sync),
+            None => Plainly::Unknown,
         }
-        self.enter_with_care(sync)
+    }
+
+    /// What a call is told that the site's own breaker has rejected.
+    #[inline]
+    fn rejected(&'static self, why: Why) -> CallNotPermitted {
+        if self.function.fallback.is_some() {
+            self.count_answer();
+        }
+        self.refusal(why)
+    }
+
+    /// The same where no fallback answers.
+    #[inline]
+    pub(crate) fn refusal(&'static self, why: Why) -> CallNotPermitted {
+        // The breaker is named as its site is.
+        CallNotPermitted::new(Name::literal(self.name), why)
     }
 
     #[inline(never)]
-    fn enter_with_care(&'static self, sync: bool) -> Result<Guard<'static>, CallNotPermitted> {
+    fn count_answer(&'static self) {
+        if let Some(breaker) = self.breaker() {
+            breaker.count_fallback();
+        }
+    }
+
+    #[inline(never)]
+    pub(crate) fn enter_with_care(
+        &'static self,
+        sync: bool,
+    ) -> Result<Guard<'static>, CallNotPermitted> {
         Guard::enter(self.handle(), Some(self), sync)
     }
 

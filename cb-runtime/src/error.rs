@@ -71,6 +71,17 @@ impl Why {
         Self((reason as u64) << REST_BITS | rest)
     }
 
+    /// The word itself, to be passed on as one.
+    #[inline]
+    pub(crate) const fn raw(self) -> u64 {
+        self.0
+    }
+
+    #[inline]
+    pub(crate) const fn from_raw(raw: u64) -> Self {
+        Self(raw)
+    }
+
     fn reason(self) -> Reason {
         match self.0 >> REST_BITS {
             0 => Reason::Open,

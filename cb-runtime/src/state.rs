@@ -91,6 +91,8 @@ impl Word {
 
     /// No state: a kind that there is not.
     pub(crate) const NONE: Self = Self(u64::MAX);
+    /// Another one.
+    pub(crate) const REFUSED: Self = Self(u64::MAX - 1);
 
     pub(crate) const fn from_raw(raw: u64) -> Self {
         Self(raw)

@@ -8,7 +8,7 @@
 
 use std::cell::{Cell, OnceCell};
 
-use crate::sync::{AtomicU64, Mutex, OnceBox, OnceLock, Ordering, lock};
+use crate::sync::{AtomicU32, AtomicU64, Mutex, OnceBox, OnceLock, Ordering, lock};
 
 /// What is counted.
 #[derive(Clone, Copy)]
@@ -19,72 +19,63 @@ pub(crate) enum What {
 
 const KINDS: usize = 2;
 type Counts = [AtomicU64; KINDS];
-/// The cells of the first part of a block; each next part has twice as many.
-const FIRST: u32 = 16;
+/// How many cells are within a block: those of the first breakers that count anything. Part `n` of the
+/// others has 2^n times as many.
+const FIRST: usize = if cfg!(cb_loom) { 16 } else { 64 };
 /// A model has few breakers, and blocks that are never freed.
-const PARTS: usize = if cfg!(cb_loom) { 1 } else { 28 };
+const PARTS: usize = if cfg!(cb_loom) { 0 } else { 27 };
+/// In place of a number.
+const NONE: u32 = u32::MAX;
 
-/// One thread's cells. A part is made when it is first written to.
-#[derive(Default)]
+/// One thread's cells.
 struct Block {
+    first: [Counts; FIRST],
+    /// Made when they are first written to.
     parts: [OnceLock<Box<[Counts]>>; PARTS],
 }
 
-/// Where the cells of a number are, in one word: `[1 | part: 31 bits | place in it: 32 bits]`.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Place(u64);
-
-impl Place {
-    /// Of a number, which counts from 0.
-    fn of(number: u32) -> Self {
-        let shifted = u64::from(number) + u64::from(FIRST);
-        let part = shifted.ilog2() - FIRST.ilog2();
-        let place = shifted - (u64::from(FIRST) << part);
-        Self(1 << 63 | u64::from(part) << 32 | place)
-    }
-
-    fn number(self) -> u32 {
-        let shifted = (u64::from(FIRST) << self.part()) + self.place() as u64;
-        // As it was.
-        #[allow(clippy::cast_possible_truncation)]
-        {
-            (shifted - u64::from(FIRST)) as u32
+impl Block {
+    fn new() -> Self {
+        Self {
+            first: std::array::from_fn(|_| Counts::default()),
+            parts: std::array::from_fn(|_| OnceLock::new()),
         }
     }
 
-    #[inline]
-    #[allow(clippy::cast_possible_truncation)] // 31 bits
-    fn part(self) -> usize {
-        (self.0 >> 32) as usize & 0x7fff_ffff
+    /// Part, and place in it, of a number that is not within the block.
+    fn split(number: u32) -> (usize, usize) {
+        let number = number as usize;
+        let part = (number / FIRST).ilog2();
+        (part as usize, number - (FIRST << part))
     }
 
     #[inline]
-    #[allow(clippy::cast_possible_truncation)] // as was meant
-    fn place(self) -> usize {
-        self.0 as u32 as usize
+    fn cell(&self, number: u32) -> Option<&Counts> {
+        let within = self.first.get(number as usize);
+        within.or_else(|| self.cell_of_part(number))
     }
-}
 
-impl Block {
-    #[inline]
-    fn cell(&self, place: Place) -> Option<&Counts> {
-        self.parts.get(place.part())?.get()?.get(place.place())
+    #[inline(never)]
+    fn cell_of_part(&self, number: u32) -> Option<&Counts> {
+        let (part, place) = Self::split(number);
+        self.parts.get(part)?.get()?.get(place)
     }
 
     /// Returns what it was.
     #[inline]
-    fn count(&self, place: Place, what: What) -> u64 {
-        let cell = self.cell(place).or_else(|| self.grow(place));
+    fn count(&self, number: u32, what: What) -> u64 {
+        let cell = self.cell(number).or_else(|| self.grow(number));
         cell.map_or(0, |cell| count(&cell[what as usize]))
     }
 
     #[cold]
-    fn grow(&self, place: Place) -> Option<&Counts> {
-        let cells = (0..u64::from(FIRST) << place.part()).map(|_| Counts::default());
+    fn grow(&self, number: u32) -> Option<&Counts> {
+        let (part, place) = Self::split(number);
+        let cells = (0..FIRST << part).map(|_| Counts::default());
         self.parts
-            .get(place.part())?
+            .get(part)?
             .get_or_init(|| cells.collect())
-            .get(place.place())
+            .get(place)
     }
 }
 
@@ -121,9 +112,9 @@ impl Blocks {
         free_numbers: Vec::new(),
     };
 
-    fn sum(&self, place: Place) -> [u64; KINDS] {
+    fn sum(&self, number: u32) -> [u64; KINDS] {
         let mut sum = [0_u64; KINDS];
-        for cell in self.all.iter().filter_map(|block| block.cell(place)) {
+        for cell in self.all.iter().filter_map(|block| block.cell(number)) {
             for (sum, count) in sum.iter_mut().zip(cell) {
                 // Relaxed: a count of the moment. Those of threads that were joined are all there.
                 *sum = sum.wrapping_add(count.load(Ordering::Relaxed));
@@ -140,7 +131,7 @@ impl Lease {
     fn take() -> Self {
         let mut blocks = lock(&BLOCKS);
         let block = blocks.free.pop().unwrap_or_else(|| {
-            let block: &Block = Box::leak(Box::default());
+            let block: &Block = Box::leak(Box::new(Block::new()));
             blocks.all.push(block);
             block
         });
@@ -171,10 +162,9 @@ loom::thread_local! {
 }
 
 /// The totals of one breaker.
-#[derive(Default)]
 pub(crate) struct Tally {
-    /// A [`Place`]; 0 while nothing was counted.
-    place: AtomicU64,
+    /// [`NONE`] while nothing was counted.
+    number: AtomicU32,
     rest: OnceBox<Rest>,
 }
 
@@ -185,14 +175,23 @@ struct Rest {
     without: Counts,
 }
 
+impl Default for Tally {
+    fn default() -> Self {
+        Self {
+            number: AtomicU32::new(NONE),
+            rest: OnceBox::default(),
+        }
+    }
+}
+
 impl Tally {
     /// Counts one more. Returns how many this thread has counted before, more or less.
     #[inline]
     pub(crate) fn count(&self, what: What) -> u64 {
         // Acquire pairs with the store in `begin`.
-        let place = self.place.load(Ordering::Acquire);
-        let mine = MINE.with(Cell::get).filter(|_| place != 0);
-        match mine.and_then(|block| block.cell(Place(place))) {
+        let number = self.number.load(Ordering::Acquire);
+        // None has that number, so `NONE` finds nothing.
+        match MINE.with(Cell::get).and_then(|mine| mine.cell(number)) {
             Some(cell) => count(&cell[what as usize]),
             None => self.count_first(what),
         }
@@ -201,32 +200,31 @@ impl Tally {
     /// The breaker's first or the thread's.
     #[cold]
     fn count_first(&self, what: What) -> u64 {
-        let place = self.begin();
+        let number = self.begin();
         LEASE
-            .try_with(|lease| lease.get_or_init(Lease::take).0.count(place, what))
+            .try_with(|lease| lease.get_or_init(Lease::take).0.count(number, what))
             .unwrap_or_else(|_| self.count_without(what))
     }
 
     /// Takes a number, unless it has one.
-    fn begin(&self) -> Place {
+    fn begin(&self) -> u32 {
         let mut blocks = lock(&BLOCKS);
         // Relaxed: written under the lock.
-        let place = self.place.load(Ordering::Relaxed);
-        if place != 0 {
-            return Place(place);
+        let number = self.number.load(Ordering::Relaxed);
+        if number != NONE {
+            return number;
         }
         let number = blocks.free_numbers.pop().unwrap_or_else(|| {
             blocks.numbers += 1;
             blocks.numbers - 1
         });
-        let place = Place::of(number);
-        let before = blocks.sum(place);
+        let before = blocks.sum(number);
         let without = Counts::default();
         self.rest.get_or_init(|| Box::new(Rest { before, without }));
-        // Release pairs with the load in `count`: what others count by this place comes after the sum, so
+        // Release pairs with the load in `count`: what others count by this number comes after the sum, so
         // none of it is in there.
-        self.place.store(place.0, Ordering::Release);
-        place
+        self.number.store(number, Ordering::Release);
+        number
     }
 
     /// The thread is being torn down.
@@ -238,13 +236,13 @@ impl Tally {
     }
 
     pub(crate) fn total(&self, what: What) -> u64 {
-        // Relaxed: who sees the place and not yet the rest reads as if nothing had been counted. The sum is
+        // Relaxed: who sees the number and not yet the rest reads as if nothing had been counted. The sum is
         // under the lock under which both were made.
-        let place = self.place.load(Ordering::Relaxed);
-        let Some(rest) = self.rest.get().filter(|_| place != 0) else {
+        let number = self.number.load(Ordering::Relaxed);
+        let Some(rest) = self.rest.get().filter(|_| number != NONE) else {
             return 0;
         };
-        let sum = lock(&BLOCKS).sum(Place(place));
+        let sum = lock(&BLOCKS).sum(number);
         let kind = what as usize;
         // Relaxed: as in `sum`.
         let without = rest.without[kind].load(Ordering::Relaxed);
@@ -255,9 +253,9 @@ impl Tally {
 impl Drop for Tally {
     fn drop(&mut self) {
         // Relaxed: nobody else has it any more.
-        let place = self.place.load(Ordering::Relaxed);
-        if place != 0 {
-            lock(&BLOCKS).free_numbers.push(Place(place).number());
+        let number = self.number.load(Ordering::Relaxed);
+        if number != NONE {
+            lock(&BLOCKS).free_numbers.push(number);
         }
     }
 }
@@ -270,17 +268,25 @@ mod tests {
 
     #[test]
     fn parts_follow_one_another() {
-        let place = |number| {
-            let place = Place::of(number);
-            assert_eq!(place.number(), number);
-            (place.part(), place.place())
-        };
-        assert_eq!(place(0), (0, 0));
-        assert_eq!(place(15), (0, 15));
-        assert_eq!(place(16), (1, 0));
-        assert_eq!(place(47), (1, 31));
-        assert_eq!(place(48), (2, 0));
-        assert!(place(u32::MAX).0 < PARTS + 1);
+        assert_eq!(Block::split(64), (0, 0));
+        assert_eq!(Block::split(127), (0, 63));
+        assert_eq!(Block::split(128), (1, 0));
+        assert_eq!(Block::split(255), (1, 127));
+        assert_eq!(Block::split(256), (2, 0));
+        assert!(Block::split(NONE - 1).0 < PARTS);
+        assert!(Block::new().cell(NONE).is_none());
+    }
+
+    #[test]
+    fn each_number_has_a_cell_of_its_own() {
+        let block = Block::new();
+        for number in 0..1000 {
+            assert_eq!(block.count(number, What::Rejected), 0, "{number}");
+        }
+        for number in 0..1000 {
+            assert_eq!(block.count(number, What::Rejected), 1, "{number}");
+            assert_eq!(block.count(number, What::Fallback), 0, "{number}");
+        }
     }
 
     #[test]

@@ -13,7 +13,7 @@ use pin_project_lite::pin_project;
 
 use super::reply::CarriesRejection;
 use super::returned::Finished;
-use crate::call::Guard;
+use crate::call::{Guard, Plainly};
 use crate::error::CallNotPermitted;
 use crate::outcome::Outcome;
 use crate::site::Site;
@@ -118,9 +118,13 @@ impl<T, E> PerhapsResult<Result<T, E>> {
     where
         E: CarriesRejection,
     {
-        let mut guard = match site.enter() {
-            Ok(guard) => guard,
-            Err(rejection) => return SimpleResult::rejected(rejection),
+        let mut guard = match site.plainly(true) {
+            Plainly::Permitted(guard) => guard,
+            Plainly::Refused(why) => return SimpleResult::rejected(site.refusal(why)),
+            Plainly::Unknown => match site.enter_with_care(true) {
+                Ok(guard) => guard,
+                Err(rejection) => return SimpleResult::rejected(rejection),
+            },
         };
         let value = body();
         guard.done(value.outcome(), value)
@@ -192,9 +196,15 @@ impl<F: Future<Output: SimpleResult>> Future for Simple<F> {
         // never waits leaves it there.
         let mut guard = match this.guard.take() {
             Some(guard) => guard,
-            None => match this.site.enter_async() {
-                Ok(guard) => guard,
-                Err(rejection) => return Poll::Ready(SimpleResult::rejected(rejection)),
+            None => match this.site.plainly(false) {
+                Plainly::Permitted(guard) => guard,
+                Plainly::Refused(why) => {
+                    return Poll::Ready(SimpleResult::rejected(this.site.refusal(why)));
+                }
+                Plainly::Unknown => match this.site.enter_with_care(false) {
+                    Ok(guard) => guard,
+                    Err(rejection) => return Poll::Ready(SimpleResult::rejected(rejection)),
+                },
             },
         };
         match guard.poll(this.body, cx) {

@@ -39,7 +39,7 @@ use calm::Calm;
 use gate::Gate;
 use limits::Limits;
 use marks::Streak;
-pub(crate) use permission::Ticket;
+pub(crate) use permission::{AtOnce, Ticket};
 use rare::Rare;
 use stay::Stay;
 use stay::Wait;

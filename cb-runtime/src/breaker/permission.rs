@@ -34,6 +34,14 @@ struct Start(u64);
 const NOT_MEASURED: u64 = u64::MAX;
 const COARSE: u64 = 1 << 63;
 
+/// What a call that nobody watches is told at once.
+pub(crate) enum AtOnce {
+    Permitted(Ticket),
+    Refused(Why),
+    /// There is more to look at.
+    Unknown,
+}
+
 /// Something that keeps calls out.
 #[derive(Clone, Copy)]
 pub(super) struct Barrier {
@@ -70,6 +78,23 @@ impl Ticket {
     #[inline]
     const fn unmeasured(word: Word) -> Self {
         Self::new(word, NOT_MEASURED)
+    }
+
+    /// None, and why. A ticket like the others, to come out of a function in two registers.
+    #[inline]
+    const fn refused(why: Why) -> Self {
+        Self::new(Word::REFUSED, why.raw())
+    }
+
+    #[inline]
+    const fn at_once(self) -> AtOnce {
+        if self.word.raw() == Word::NONE.raw() {
+            AtOnce::Unknown
+        } else if self.word.raw() == Word::REFUSED.raw() {
+            AtOnce::Refused(Why::from_raw(self.start.0))
+        } else {
+            AtOnce::Permitted(self)
+        }
     }
 
     #[inline]
@@ -132,22 +157,24 @@ impl Inner {
         Word::from_raw(self.word.load(Ordering::Acquire))
     }
 
-    /// Permission for a call that nobody watches, if none of the rarer rules has a say.
+    /// Permission for a call that nobody watches, or its rejection, if none of the rarer rules has a say
+    /// and the lock none either.
     #[inline]
-    pub(crate) fn admit_plainly(&self) -> Option<Ticket> {
-        let ticket = match self.calm.stay() {
-            Some(stay) => Ticket::unmeasured(stay),
-            None => self.admit_closed(),
-        };
-        (!ticket.has_ended()).then_some(ticket)
+    pub(crate) fn admit_plainly(&self) -> AtOnce {
+        match self.calm.stay() {
+            Some(stay) => AtOnce::Permitted(Ticket::unmeasured(stay)),
+            None => self.admit_or_refuse().at_once(),
+        }
     }
 
-    /// The same; `ENDED` if there is more to look at. In CLOSED that is two loads, and a look at the
-    /// clock only with `slow`.
+    /// The same without the calm. In CLOSED that is two loads, and a look at the clock only with `slow`.
     #[inline(never)]
-    fn admit_closed(&self) -> Ticket {
+    fn admit_or_refuse(&self) -> Ticket {
         let (word, flags) = (self.word(), self.limits.flags());
-        if !word.is_closed() || flags.unusual() {
+        if !word.is_closed() {
+            return self.refuse_plainly(word);
+        }
+        if flags.unusual() {
             return Ticket::ENDED;
         }
         if !flags.measured() {
@@ -185,9 +212,10 @@ impl Inner {
         let word = self.word();
         if word.is_closed() {
             if watch::nobody() {
-                let ticket = self.admit_closed();
-                if !ticket.has_ended() {
-                    return Ok(ticket);
+                match self.admit_or_refuse().at_once() {
+                    AtOnce::Permitted(ticket) => return Ok(ticket),
+                    AtOnce::Refused(why) => return Err(why),
+                    AtOnce::Unknown => {}
                 }
             }
         } else if let Some(barrier) = self.barrier(word) {
@@ -196,19 +224,21 @@ impl Inner {
         self.admit_unless_rejected()
     }
 
-    /// The rejection of a call that nobody watches, as far as it is known without the lock; `None` if
+    /// The rejection of a call that nobody watches, as far as it is known without the lock. `ENDED` if
     /// there is more to look at.
-    #[inline(always)]
-    pub(crate) fn refuse_plainly(&self) -> Option<Why> {
-        if !watch::nobody() {
-            return None;
-        }
-        let word = self.word();
+    #[inline(never)]
+    fn refuse_plainly(&self, word: Word) -> Ticket {
         if word.state() != State::Open {
-            return self.refuse_by_barrier(word);
+            let why = self.refuse_by_barrier(word);
+            return why.map_or(Ticket::ENDED, Ticket::refused);
         }
-        let (rest, now) = self.surely_left(word.deadline()?).ok()?;
-        Some(self.refuse(Reason::Open, Some(rest), Some(now)))
+        let left = word.deadline().map(|deadline| self.surely_left(deadline));
+        match left {
+            Some(Ok((rest, now))) => {
+                Ticket::refused(self.refuse(Reason::Open, Some(rest), Some(now)))
+            }
+            _ => Ticket::ENDED,
+        }
     }
 
     /// The same in the other states.
@@ -281,13 +311,14 @@ impl Inner {
     /// Else when that is by the clock.
     #[inline(always)]
     fn surely_left(&self, until: Nanos) -> Result<(Nanos, Nanos), Nanos> {
-        let due = self.birth.saturating_add(until);
         let now = self.clock.coarse();
-        let rest = due.saturating_sub(now.at);
-        if rest > now.lag {
-            Ok((rest, now.at))
+        // The breaker's age. A coarse clock may not have come to its birth yet, but lacks less than its lag:
+        // the sums wrap back.
+        let age = now.at.wrapping_sub(self.birth);
+        if age.wrapping_add(now.lag) < until {
+            Ok((until.wrapping_sub(age), now.at))
         } else {
-            Err(due)
+            Err(self.birth.saturating_add(until))
         }
     }
 
@@ -473,10 +504,10 @@ impl Inner {
     /// What the caller is told. Written where it goes at once: what is put together elsewhere and then
     /// moved waits for its parts to arrive.
     #[inline(always)]
-    pub(crate) fn rejected<T>(&self, why: Why) -> Result<T, CallNotPermitted> {
+    pub(crate) fn rejected<R>(&self, why: Why, told: impl Fn(CallNotPermitted) -> R) -> R {
         match &self.name {
-            Name::Plain(name) => Err(CallNotPermitted::new(Name::Plain(*name), why)),
-            Name::Shared(_) => Err(self.rejection(why)),
+            Name::Plain(name) => told(CallNotPermitted::new(Name::Plain(*name), why)),
+            Name::Shared(_) => told(self.rejection(why)),
         }
     }
 

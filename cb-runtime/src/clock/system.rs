@@ -1,34 +1,38 @@
 //! The system's monotonic clock. All readings count from one origin, so that they compare.
 
-pub(super) use platform::{coarse, coarse_from, lag, now};
+pub(super) use platform::{begin, coarse, coarse_from, lag, now};
 
 /// Linux keeps the time of the last tick where reading it costs a quarter of asking for the present.
 #[cfg(target_os = "linux")]
 mod platform {
-    use once_cell::sync::Lazy;
+    use once_cell::sync::OnceCell;
     use rustix::time::{ClockId, Timespec, clock_getres, clock_gettime};
 
     use crate::clock::{Coarse, Nanos};
+    use crate::sync::Ordering;
+    use crate::sync::plain::AtomicU64;
 
     const SECOND: Nanos = 1_000_000_000;
     /// The lag was seen to be more than two ticks, on machines that were short of processors.
     const LAG_IN_TICKS: Nanos = 4;
     const COARSE_FROM_TICKS: Nanos = 100;
 
-    struct System {
-        origin: Nanos,
-        tick: Nanos,
-        lag: Nanos,
-    }
+    /// Of the coarse clock, and so before all readings.
+    static ORIGIN: AtomicU64 = AtomicU64::new(0);
+    static TICK: AtomicU64 = AtomicU64::new(0);
+    static BEGUN: OnceCell<()> = OnceCell::new();
 
-    static SYSTEM: Lazy<System> = Lazy::new(|| {
-        let tick = nanos(clock_getres(ClockId::MonotonicCoarse));
-        System {
-            origin: nanos(clock_gettime(ClockId::Monotonic)),
-            tick,
-            lag: tick * LAG_IN_TICKS,
-        }
-    });
+    /// Before the first reading: whoever has a clock comes after this. So nobody asks whether it was
+    /// done.
+    pub(crate) fn begin() {
+        BEGUN.get_or_init(|| {
+            // Relaxed, here and where they are read: `BEGUN` orders them.
+            let tick = nanos(clock_getres(ClockId::MonotonicCoarse));
+            TICK.store(tick, Ordering::Relaxed);
+            let origin = nanos(clock_gettime(ClockId::MonotonicCoarse));
+            ORIGIN.store(origin, Ordering::Relaxed);
+        });
+    }
 
     #[inline]
     #[allow(clippy::cast_sign_loss)] // since boot
@@ -37,28 +41,31 @@ mod platform {
     }
 
     #[inline]
+    fn since_origin(time: Timespec) -> Nanos {
+        // Never below: the clocks do not go back, and the coarse one is behind.
+        nanos(time).wrapping_sub(ORIGIN.load(Ordering::Relaxed))
+    }
+
+    #[inline]
     pub(crate) fn now() -> Nanos {
-        nanos(clock_gettime(ClockId::Monotonic)).saturating_sub(SYSTEM.origin)
+        since_origin(clock_gettime(ClockId::Monotonic))
     }
 
     #[inline]
     pub(crate) fn coarse() -> Coarse {
-        let system = &*SYSTEM;
-        let time = nanos(clock_gettime(ClockId::MonotonicCoarse));
         Coarse {
-            // Before the first tick it would be before the origin.
-            at: time.saturating_sub(system.origin),
-            lag: system.lag,
+            at: since_origin(clock_gettime(ClockId::MonotonicCoarse)),
+            lag: lag(),
         }
     }
 
     #[inline]
     pub(crate) fn lag() -> Nanos {
-        SYSTEM.lag
+        TICK.load(Ordering::Relaxed) * LAG_IN_TICKS
     }
 
     pub(crate) fn coarse_from() -> Option<Nanos> {
-        Some(SYSTEM.tick * COARSE_FROM_TICKS)
+        Some(TICK.load(Ordering::Relaxed) * COARSE_FROM_TICKS)
     }
 }
 
@@ -71,6 +78,10 @@ mod platform {
     use crate::clock::{Coarse, Nanos};
 
     static ORIGIN: Lazy<Instant> = Lazy::new(Instant::now);
+
+    pub(crate) fn begin() {
+        Lazy::force(&ORIGIN);
+    }
 
     pub(crate) fn now() -> Nanos {
         crate::clock::nanos(ORIGIN.elapsed())
@@ -95,6 +106,7 @@ mod tests {
 
     #[test]
     fn a_coarse_reading_is_never_ahead() {
+        begin();
         let mut last = 0;
         for _ in 0..10_000 {
             let coarse = coarse();

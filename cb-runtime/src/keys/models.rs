@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::{Keys, REST};
+use crate::breaker::AtOnce;
 use crate::clock::TestClock;
 use crate::config::Config;
 use crate::layers::{Layer, Layers};
@@ -24,7 +25,7 @@ fn keys(config: Config, clock: &TestClock, max: u32) -> Arc<Keys> {
 
 fn fail(keys: &Keys, key: &str) {
     let slot = keys.for_call(key);
-    if let Some(ticket) = slot.breaker.inner.admit_plainly() {
+    if let AtOnce::Permitted(ticket) = slot.breaker.inner.admit_plainly() {
         slot.breaker.inner.finish(ticket, Outcome::Failure);
     }
 }
@@ -49,7 +50,9 @@ fn a_breaker_that_is_in_use_or_protecting_makes_no_room() {
         let clock = TestClock::new();
         let keys = keys(two().min_calls(1), &clock, 1);
         let slot = keys.for_call("a");
-        let ticket = slot.breaker.inner.admit_plainly().expect("it is CLOSED");
+        let AtOnce::Permitted(ticket) = slot.breaker.inner.admit_plainly() else {
+            panic!("it is CLOSED");
+        };
         clock.advance(Duration::from_secs(60));
         let other = Arc::clone(&keys);
         both(

@@ -1,6 +1,7 @@
 //! Calls that pass by in a calm window.
 
 use super::{both, breaker, call, two};
+use crate::breaker::AtOnce;
 use crate::clock::TestClock;
 use crate::outcome::Outcome;
 use crate::sync::modelled::explore;
@@ -48,7 +49,7 @@ fn a_call_that_passes_by_comes_after_the_beginning_of_its_stay() {
             },
             || {
                 // Rejected plainly while it is FORCED_OPEN.
-                if let Some(ticket) = breaker.inner.admit_plainly() {
+                if let AtOnce::Permitted(ticket) = breaker.inner.admit_plainly() {
                     breaker.inner.finish(ticket, Outcome::Failure);
                 }
             },
@@ -65,6 +66,6 @@ fn a_stay_that_has_ended_is_not_calm() {
         call(&breaker, true);
         let other = breaker.clone();
         both(move || call(&other, true), || breaker.force_open());
-        assert!(breaker.inner.admit_plainly().is_none());
+        assert!(matches!(breaker.inner.admit_plainly(), AtOnce::Refused(_)));
     });
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::{both, breaker, call, two};
+use crate::breaker::AtOnce;
 use crate::clock::TestClock;
 use crate::config::{Config, Mode, Window};
 use crate::layers::{Layer, Layers};
@@ -113,7 +114,9 @@ fn a_change_of_settings_ends_calm() {
             move || call(&other, true),
             || breaker.inner.reconfigure(Arc::clone(&measured)),
         );
-        let ticket = breaker.inner.admit_plainly().expect("it is CLOSED");
+        let AtOnce::Permitted(ticket) = breaker.inner.admit_plainly() else {
+            panic!("it is CLOSED");
+        };
         assert!(ticket.start().is_some());
     });
 }
