@@ -41,10 +41,21 @@ impl Verdict {
     }
 }
 
+/// A case in which a rival does not do what the case is about.
+#[derive(Clone, Debug)]
+pub struct Lacking {
+    /// The rival.
+    pub who: Who,
+    /// The case.
+    pub case: Case,
+    /// What was seen of it.
+    pub why: String,
+}
+
 /// What was asked for and what came of it: the targets, and to be ahead of every rival in every case
 /// that it supports.
 #[must_use]
-pub fn verdicts(figures: &Figures) -> Vec<Verdict> {
+pub fn verdicts(figures: &Figures, lacking: &[Lacking]) -> Vec<Verdict> {
     let mut verdicts = targets(figures);
     for case in Case::ALL {
         for threads in [1, 2] {
@@ -52,7 +63,8 @@ pub fn verdicts(figures: &Figures) -> Vec<Verdict> {
                 continue;
             };
             for who in figures.who().filter(|who| matches!(who, Who::Rival(_))) {
-                if let Some(bound) = figures.get(who, case, threads) {
+                let lacks = lacking.iter().any(|it| it.who == who && it.case == case);
+                if let Some(bound) = figures.get(who, case, threads).filter(|_| !lacks) {
                     verdicts.push(Verdict {
                         what: format!("ahead of {who}"),
                         case,
