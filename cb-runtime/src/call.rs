@@ -100,6 +100,12 @@ impl<'a> Guard<'a> {
         breaker.rejected(why, Err)
     }
 
+    /// Permission from a breaker without a site, after [`plainly`](Self::plainly).
+    #[inline(never)]
+    fn of_breaker(breaker: &'a Inner, in_body: bool) -> Result<Self, CallNotPermitted> {
+        Self::enter(Handle::Borrowed(breaker), None, in_body)
+    }
+
     #[inline(never)]
     pub(crate) fn enter(
         breaker: Handle<'a>,
@@ -389,7 +395,7 @@ impl CircuitBreaker {
         let mut guard = match Guard::plainly(&self.inner, None, true) {
             Plainly::Permitted(guard) => guard,
             Plainly::Refused(why) => return self.inner.rejected(why, rejected),
-            Plainly::Unknown => Guard::enter(Handle::Borrowed(&self.inner), None, true)?,
+            Plainly::Unknown => Guard::of_breaker(&self.inner, true)?,
         };
         let result = call();
         let outcome = judge(&result);
@@ -432,7 +438,7 @@ impl CircuitBreaker {
         let mut guard = match Guard::plainly(&self.inner, None, false) {
             Plainly::Permitted(guard) => guard,
             Plainly::Refused(why) => return self.inner.rejected(why, rejected),
-            Plainly::Unknown => Guard::enter(Handle::Borrowed(&self.inner), None, false)?,
+            Plainly::Unknown => Guard::of_breaker(&self.inner, false)?,
         };
         let mut call = pin!(call);
         let result = poll_fn(|cx| guard.poll(call.as_mut(), cx)).await;
