@@ -199,7 +199,7 @@ impl Tally {
     pub(crate) fn count(&self, what: What) -> u64 {
         // Acquire pairs with the store in `begin`.
         let number = self.number.load(Ordering::Acquire);
-        // None has that number, so `NONE` finds nothing.
+        // No breaker has that number, so `NONE` finds no cell.
         match MINE.with(Cell::get).and_then(|mine| mine.cell(number)) {
             Some(cell) => count(&cell[what as usize]),
             None => self.count_first(what),

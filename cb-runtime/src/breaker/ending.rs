@@ -220,7 +220,7 @@ impl Inner {
                 timing.now = end;
                 return;
             }
-            // Relaxed: see `admit_closed`.
+            // Relaxed: see `admit_measured`.
             let until = near(end.at.saturating_add(NEAR)).saturating_add(1);
             self.near_until.store(until, Ordering::Relaxed);
         }
