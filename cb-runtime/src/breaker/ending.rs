@@ -13,7 +13,7 @@ use crate::window::Recorded;
 
 use super::Inner;
 use super::limits::Flags;
-use super::permission::Ticket;
+use super::ticket::Ticket;
 use super::told::Ending;
 
 /// How a call ended that is to be recorded.

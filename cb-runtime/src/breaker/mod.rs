@@ -33,16 +33,17 @@ mod ramp;
 mod rare;
 mod reading;
 mod stay;
+mod ticket;
 mod told;
 
 use calm::Calm;
 use gate::Gate;
 use limits::Limits;
 use marks::Streak;
-pub(crate) use permission::{AtOnce, Ticket};
 use rare::Rare;
 use stay::Stay;
 use stay::Wait;
+pub(crate) use ticket::{AtOnce, Ticket};
 #[cfg(feature = "metrics")]
 pub(crate) use told::Ending;
 

@@ -1,8 +1,6 @@
 //! Permission to make a call.
 
-use std::time::Duration;
-
-use crate::clock::{Clock, Coarse, Nanos};
+use crate::clock::{Coarse, Nanos};
 use crate::current;
 use crate::error::{CallNotPermitted, Reason, Why};
 use crate::event::{Cause, EventKind, Interest};
@@ -17,30 +15,7 @@ use super::Inner;
 use super::ending::near;
 use super::limits::Flags;
 use super::stay::{Stay, Wait};
-
-/// The right to make one call, and when it was given: two words, to stay in registers.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Ticket {
-    /// The breaker's word when permission was given: the mark of the stay.
-    pub(super) word: Word,
-    start: Start,
-}
-
-/// A reading of the clock, of the coarse one if the highest bit is set; that clock's readings never
-/// have it themselves. All ones: not read.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Start(u64);
-
-const NOT_MEASURED: u64 = u64::MAX;
-const COARSE: u64 = 1 << 63;
-
-/// What a call that nobody watches is told at once.
-pub(crate) enum AtOnce {
-    Permitted(Ticket),
-    Refused(Why),
-    /// There is more to look at.
-    Unknown,
-}
+use super::ticket::{AtOnce, Ticket};
 
 /// Something that keeps calls out.
 #[derive(Clone, Copy)]
@@ -56,96 +31,6 @@ impl Barrier {
         Self {
             reason: Reason::Open,
             until: word.deadline(),
-        }
-    }
-}
-
-impl Ticket {
-    /// Of a call that has ended.
-    pub(crate) const ENDED: Self = Self {
-        word: Word::NONE,
-        start: Start(NOT_MEASURED),
-    };
-
-    #[inline]
-    const fn new(word: Word, start: Nanos) -> Self {
-        Self {
-            word,
-            start: Start(start),
-        }
-    }
-
-    #[inline]
-    const fn unmeasured(word: Word) -> Self {
-        Self::new(word, NOT_MEASURED)
-    }
-
-    /// None, and why. A ticket like the others, to come out of a function in two registers.
-    #[inline]
-    const fn refused(why: Why) -> Self {
-        Self::new(Word::REFUSED, why.raw())
-    }
-
-    #[inline]
-    const fn at_once(self) -> AtOnce {
-        if self.word.raw() == Word::NONE.raw() {
-            AtOnce::Unknown
-        } else if self.word.raw() == Word::REFUSED.raw() {
-            AtOnce::Refused(Why::from_raw(self.start.0))
-        } else {
-            AtOnce::Permitted(self)
-        }
-    }
-
-    #[inline]
-    pub(crate) fn has_ended(self) -> bool {
-        self.word.raw() == Word::NONE.raw()
-    }
-
-    /// On a test's clock, when the call began.
-    pub(crate) fn start(self) -> Option<Duration> {
-        self.is_measured()
-            .then(|| Duration::from_nanos(self.start.0))
-    }
-
-    /// The same for a call that began earlier.
-    #[cfg(feature = "rehearsal")]
-    pub(crate) fn begun_at(mut self, start: Nanos) -> Self {
-        self.start = Start(start);
-        self
-    }
-
-    /// The mark of the stay in which it was given.
-    #[inline]
-    pub(crate) fn word(self) -> Word {
-        self.word
-    }
-
-    /// The state in which it was given.
-    #[inline]
-    pub(crate) fn state(self) -> State {
-        self.word.state()
-    }
-
-    #[inline]
-    pub(crate) fn is_probe(self) -> bool {
-        self.word.state() == State::HalfOpen
-    }
-
-    #[inline]
-    pub(super) fn is_measured(self) -> bool {
-        self.start.0 != NOT_MEASURED
-    }
-
-    /// When the call began at the earliest, and how much later it may have been.
-    pub(super) fn began(self, clock: &Clock) -> Option<Coarse> {
-        match self.start.0 {
-            NOT_MEASURED => None,
-            start if start & COARSE != 0 && !clock.is_test() => Some(Coarse {
-                at: start & !COARSE,
-                lag: clock.lag(),
-            }),
-            at => Some(Coarse { at, lag: 0 }),
         }
     }
 }
@@ -189,7 +74,7 @@ impl Inner {
             let now = self.clock.coarse();
             // Relaxed: a call that has not seen it yet behaves as if it had come a little earlier.
             if near(now.at) >= self.near_until.load(Ordering::Relaxed) {
-                return self.unless_unusual(Ticket::new(word, now.at | COARSE));
+                return self.unless_unusual(Ticket::coarsely(word, now.at));
             }
         }
         self.unless_unusual(Ticket::new(word, self.clock.now()))
@@ -397,7 +282,7 @@ impl Inner {
         let mut ticket = self.ticket(word);
         while let Some(hanging) = self.rare.counted() {
             if let Some(start) = hanging.begin(word.stay(), &self.clock) {
-                ticket.start = Start(start);
+                ticket = ticket.begun_at(start);
                 break;
             }
             // Whoever changes it has the lock.

@@ -8,7 +8,7 @@ use crate::watch;
 use crate::window::{Base, Quickly, Recorded};
 
 use super::Inner;
-use super::permission::Ticket;
+use super::ticket::Ticket;
 
 impl Inner {
     /// Takes a success that needs neither a judgement nor anybody to be told, and returns whether it was
