@@ -31,7 +31,7 @@ pub use growth::{Line, Panel, panels};
 pub use measure::{Figures, Plan, measure, medians};
 pub use subject::{List, Subject, Through, Who};
 pub use table::{details, summary};
-pub use target::{Lacking, Verdict, verdicts};
+pub use target::{Verdict, verdicts};
 
 /// Every subject there is, with its breakers in the state that the case wants.
 #[must_use]
@@ -42,13 +42,4 @@ pub fn subjects() -> Vec<Subject> {
     #[cfg(feature = "rivals")]
     rivals::add(&mut list);
     list.into_subjects()
-}
-
-/// The cases that a rival has in name only: it is measured in them, but being behind it is no fault.
-#[must_use]
-pub fn lacking() -> Vec<Lacking> {
-    #[cfg(feature = "rivals")]
-    return rivals::lacking();
-    #[cfg(not(feature = "rivals"))]
-    Vec::new()
 }

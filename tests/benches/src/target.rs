@@ -41,21 +41,10 @@ impl Verdict {
     }
 }
 
-/// A case in which a rival does not do what the case is about.
-#[derive(Clone, Debug)]
-pub struct Lacking {
-    /// The rival.
-    pub who: Who,
-    /// The case.
-    pub case: Case,
-    /// What was seen of it.
-    pub why: String,
-}
-
 /// What was asked for and what came of it: the targets, and to be ahead of every rival in every case
 /// that it supports.
 #[must_use]
-pub fn verdicts(figures: &Figures, lacking: &[Lacking]) -> Vec<Verdict> {
+pub fn verdicts(figures: &Figures) -> Vec<Verdict> {
     let mut verdicts = targets(figures);
     for case in Case::ALL {
         for threads in [1, 2] {
@@ -63,8 +52,7 @@ pub fn verdicts(figures: &Figures, lacking: &[Lacking]) -> Vec<Verdict> {
                 continue;
             };
             for who in figures.who().filter(|who| matches!(who, Who::Rival(_))) {
-                let lacks = lacking.iter().any(|it| it.who == who && it.case == case);
-                if let Some(bound) = figures.get(who, case, threads).filter(|_| !lacks) {
+                if let Some(bound) = figures.get(who, case, threads) {
                     verdicts.push(Verdict {
                         what: format!("ahead of {who}"),
                         case,

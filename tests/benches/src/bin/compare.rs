@@ -13,7 +13,7 @@ use std::io::{IsTerminal as _, stderr};
 use std::process::ExitCode;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use cb_benches::{Case, Plan, Who, details, lacking, measure, subjects, summary, verdicts};
+use cb_benches::{Case, Plan, Who, details, measure, subjects, summary, verdicts};
 
 struct Options {
     plan: Plan,
@@ -96,11 +96,7 @@ fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     }
 
-    let lacking = match only {
-        Some(only) if only != Case::HalfOpenFull => Vec::new(),
-        _ => lacking(),
-    };
-    let verdicts = verdicts(&figures, &lacking);
+    let verdicts = verdicts(&figures);
     println!(
         "Nanoseconds for each call and thread, medians of {} rounds.\n",
         plan.rounds
@@ -118,9 +114,6 @@ fn main() -> ExitCode {
         verdicts.len() - missed.len(),
         verdicts.len()
     );
-    for it in &lacking {
-        println!("no demand: {}, {}: it {}", it.case.label(), it.who, it.why);
-    }
     for it in &missed {
         println!(
             "MISSED: {}, {} thread{}: {:.1} ns, wanted {} = {:.1} ns",

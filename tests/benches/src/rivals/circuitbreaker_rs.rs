@@ -1,10 +1,5 @@
 //! circuitbreaker-rs: a rate over all calls since it was made, and failures in a row.
 
-use std::hint::spin_loop;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::thread;
-use std::time::Duration;
-
 use circuitbreaker_rs::{BreakerError, CircuitBreaker, DefaultPolicy};
 
 use super::{LONG, SHORT, state, two, wait_over};
@@ -68,60 +63,4 @@ pub(super) fn add(list: &mut List) {
     let many: Vec<_> = (0..BREAKERS).map(|_| breaker()).collect();
     let call = move |n| told(many[turn(n, BREAKERS)].call(|| succeed(n)));
     list.sync_untold(Case::Breakers, THEM, call);
-}
-
-/// Lets two threads ask for the last permit of a HALF_OPEN stay at the same time, until both get it or
-/// for so many times. Returns at which time they did, if from then on everybody gets one.
-pub(super) fn loses_its_limit(times: u64) -> Option<u64> {
-    let breaker = Breaker::builder()
-        .cooldown(Duration::ZERO)
-        .probe_interval(1)
-        .consecutive_successes(u64::MAX)
-        .build();
-    let admitted = |breaker: &Breaker| breaker.call(|| Ok(0_u64)).is_ok();
-    // Each word is a sum over both threads: who has arrived, who was let through, who is done.
-    let (arrived, let_through, done) = (AtomicU64::new(0), AtomicU64::new(0), AtomicU64::new(0));
-    let wait_for = |word: &AtomicU64, sum: u64| {
-        // Acquire pairs with the additions.
-        while word.load(Ordering::Acquire) < sum {
-            spin_loop();
-        }
-    };
-    let ask = |time: u64| {
-        arrived.fetch_add(1, Ordering::AcqRel);
-        wait_for(&arrived, 2 * time);
-        let one = u64::from(admitted(&breaker));
-        let_through.fetch_add(one, Ordering::AcqRel);
-        done.fetch_add(1, Ordering::AcqRel);
-        wait_for(&done, 2 * time);
-    };
-    let mut seen = None;
-    let over = AtomicU64::new(0);
-    thread::scope(|threads| {
-        threads.spawn(|| {
-            for time in 1..=times {
-                wait_for(&over, time);
-                if over.load(Ordering::Acquire) == u64::MAX {
-                    return;
-                }
-                ask(time);
-            }
-        });
-        for time in 1..=times {
-            // The call that ends the wait takes none of the permits.
-            breaker.force_open();
-            let _ = admitted(&breaker);
-            let before = let_through.load(Ordering::Acquire);
-            over.store(time, Ordering::Release);
-            ask(time);
-            let both = let_through.load(Ordering::Acquire) - before == 2;
-            let all = || (0..10_000).all(|_| admitted(&breaker));
-            if both && all() && state(&breaker.current_state()) == "HALF_OPEN" {
-                seen = Some(time);
-                over.store(u64::MAX, Ordering::Release);
-                return;
-            }
-        }
-    });
-    seen
 }

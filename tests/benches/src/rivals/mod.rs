@@ -7,9 +7,7 @@
 
 use std::time::Duration;
 
-use crate::case::Case;
-use crate::subject::{List, Who};
-use crate::target::Lacking;
+use crate::subject::List;
 
 mod breaker_machines;
 mod circuit_breaker;
@@ -50,19 +48,6 @@ pub(crate) fn add(list: &mut List) {
     sentinel::add(list);
     throttle_net::add(list);
     tower_resilience::add(list);
-}
-
-/// What some have in name only. Found out anew each time: a version that mends it is compared again.
-pub(crate) fn lacking() -> Vec<Lacking> {
-    let lost = circuitbreaker_rs::loses_its_limit(1_000_000);
-    let lost = lost.map(|time| Lacking {
-        who: Who::Rival("circuitbreaker-rs"),
-        case: Case::HalfOpenFull,
-        why: format!(
-            "has no limit once two threads have asked for the last permit together (here at the {time}. time)"
-        ),
-    });
-    lost.into_iter().collect()
 }
 
 /// `Debug` of most crates' states, in our words.
