@@ -80,8 +80,8 @@ impl Clock {
         Self(Source::System)
     }
 
-    /// Time since the clock's origin. For a system clock that is the first use of one in the
-    /// process.
+    /// Time since the clock's origin. For a system clock that is about when the process made the first
+    /// one.
     #[must_use]
     pub fn elapsed(&self) -> Duration {
         Duration::from_nanos(self.now())

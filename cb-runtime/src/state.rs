@@ -61,12 +61,13 @@ const PAYLOAD_BITS: u32 = 61;
 const PAYLOAD: u64 = (1 << PAYLOAD_BITS) - 1;
 
 impl Word {
-    /// A wait that does not fit is for ever; a finite one ends, however late it begins.
-    pub(crate) const fn open(from: Nanos, wait: Nanos) -> Self {
+    /// Of a breaker made at `birth`, entered at `from`. A wait that does not fit is for ever; a finite one
+    /// ends, however late it begins: at the latest when a clock comes to its end.
+    pub(crate) const fn open(birth: Nanos, from: Nanos, wait: Nanos) -> Self {
         let payload = if wait >= PAYLOAD {
             PAYLOAD
         } else {
-            let deadline = from.saturating_add(wait);
+            let deadline = from.saturating_add(wait).saturating_sub(birth);
             if deadline < PAYLOAD {
                 deadline
             } else {
@@ -149,17 +150,20 @@ mod tests {
             assert_eq!((word.state(), word.stay()), (state, 7));
             assert_ne!(word, Word::in_stay(state, 8));
         }
-        let word = Word::open(2, 3);
+        let word = Word::open(1, 3, 3);
         assert_eq!((word.state(), word.deadline()), (State::Open, Some(5)));
     }
 
     #[test]
     fn only_a_wait_without_end_is_never() {
-        assert_eq!(Word::open(0, PAYLOAD - 1).deadline(), Some(PAYLOAD - 1));
-        assert_eq!(Word::open(0, PAYLOAD).deadline(), None);
-        assert_eq!(Word::open(7, u64::MAX).deadline(), None);
-        assert_eq!(Word::open(7, u64::MAX).state(), State::Open);
+        assert_eq!(Word::open(0, 0, PAYLOAD - 1).deadline(), Some(PAYLOAD - 1));
+        assert_eq!(Word::open(0, 0, PAYLOAD).deadline(), None);
+        assert_eq!(Word::open(0, 7, u64::MAX).deadline(), None);
+        assert_eq!(Word::open(0, 7, u64::MAX).state(), State::Open);
         // A breaker of 73 years still ends its waits.
-        assert_eq!(Word::open(u64::MAX, 10).deadline(), Some(PAYLOAD - 1));
+        assert_eq!(Word::open(0, u64::MAX, 10).deadline(), Some(PAYLOAD - 1));
+        // A clock that is near its end does not come further.
+        let birth = u64::MAX - 9;
+        assert_eq!(Word::open(birth, birth + 2, 10).deadline(), Some(9));
     }
 }

@@ -23,7 +23,7 @@ type Counts = [AtomicU64; KINDS];
 /// others has 2^n times as many.
 const FIRST: usize = if cfg!(cb_loom) { 16 } else { 64 };
 /// A model has few breakers, and blocks that are never freed.
-const PARTS: usize = if cfg!(cb_loom) { 0 } else { 27 };
+const PARTS: usize = if cfg!(cb_loom) { 0 } else { 26 };
 /// In place of a number.
 const NONE: u32 = u32::MAX;
 

@@ -140,3 +140,23 @@ fn contradictions_name_the_setting_to_change() {
             .is_ok()
     );
 }
+
+/// A clock that starts late stops at its end; a wait that reaches beyond that is over there.
+#[test]
+fn a_wait_that_reaches_beyond_the_end_of_time_ends_there() {
+    let clock = TestClock::starting_at(Duration::from_nanos(u64::MAX) - Duration::from_secs(5));
+    let registry = Registry::with_clock(&clock);
+    let wait = Duration::from_secs(60);
+    let by_call = registry.create("call", &Config::new().wait(wait)).unwrap();
+    let alone = Config::new().wait(wait).auto_half_open(true);
+    let alone = registry.create("alone", &alone).unwrap();
+    by_call.open().unwrap();
+    alone.open().unwrap();
+    let rejection = by_call.call(|| Ok::<_, ()>(())).unwrap_err();
+    assert_eq!(rejection.retry_after(), Some(Duration::from_secs(5)));
+
+    clock.advance(wait);
+    assert_eq!(by_call.call(|| Ok::<_, ()>(())), Ok(()));
+    assert_eq!(alone.state(), State::HalfOpen);
+    assert_eq!(alone.call(|| Ok::<_, ()>(())), Ok(()));
+}

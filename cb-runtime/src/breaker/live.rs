@@ -119,7 +119,7 @@ impl Inner {
 
     /// The deadline of an OPEN stay whose wait has changed.
     pub(super) fn store_deadline(&self, stay: &Stay) {
-        let word = Word::open(stay.entered.saturating_sub(self.birth), stay.served_wait);
+        let word = Word::open(self.birth, stay.entered, stay.served_wait);
         // Relaxed: OPEN needs nothing but what is in the word.
         self.word.store(word.raw(), Ordering::Relaxed);
     }

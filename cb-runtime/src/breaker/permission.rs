@@ -126,7 +126,7 @@ impl Inner {
         }
     }
 
-    /// The same in the other states.
+    /// The same in the other states; `None` if there is more to look at.
     #[inline(never)]
     fn refuse_by_barrier(&self, word: Word) -> Option<Why> {
         let barrier = self.barrier(word)?;
@@ -197,8 +197,8 @@ impl Inner {
     #[inline(always)]
     fn surely_left(&self, until: Nanos) -> Result<(Nanos, Nanos), Nanos> {
         let now = self.clock.coarse();
-        // The breaker's age. A coarse clock may not have come to its birth yet, but lacks less than its lag:
-        // the sums wrap back.
+        // The breaker's age. A coarse clock may still be before its birth, by less than the lag: then both sums
+        // wrap, and come out right.
         let age = now.at.wrapping_sub(self.birth);
         if age.wrapping_add(now.lag) < until {
             Ok((until.wrapping_sub(age), now.at))

@@ -193,7 +193,7 @@ impl Inner {
         }
         let word = if to == State::Open {
             stay.opened = Some(cause);
-            Word::open(at.saturating_sub(self.birth), stay.served_wait)
+            Word::open(self.birth, at, stay.served_wait)
         } else {
             Word::in_stay(to, stay.number)
         };

@@ -1,4 +1,4 @@
-//! What a call holds that was permitted.
+//! What a call holds that was permitted, or is told instead.
 
 use std::time::Duration;
 

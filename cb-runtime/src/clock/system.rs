@@ -17,7 +17,7 @@ mod platform {
     const LAG_IN_TICKS: Nanos = 4;
     const COARSE_FROM_TICKS: Nanos = 100;
 
-    /// Of the coarse clock, and so before all readings.
+    /// Before all readings.
     static ORIGIN: AtomicU64 = AtomicU64::new(0);
     static TICK: AtomicU64 = AtomicU64::new(0);
     static BEGUN: OnceCell<()> = OnceCell::new();
@@ -29,8 +29,10 @@ mod platform {
             // Relaxed, here and where they are read: `BEGUN` orders them.
             let tick = nanos(clock_getres(ClockId::MonotonicCoarse));
             TICK.store(tick, Ordering::Relaxed);
-            let origin = nanos(clock_gettime(ClockId::MonotonicCoarse));
-            ORIGIN.store(origin, Ordering::Relaxed);
+            // Of the coarse clock, which is behind the other one. By its lag earlier: kernels are known in which
+            // it steps back by a little where the rate of the clock is corrected.
+            let coarse = nanos(clock_gettime(ClockId::MonotonicCoarse));
+            ORIGIN.store(coarse.saturating_sub(lag()), Ordering::Relaxed);
         });
     }
 
@@ -42,7 +44,7 @@ mod platform {
 
     #[inline]
     fn since_origin(time: Timespec) -> Nanos {
-        // Never below: the clocks do not go back, and the coarse one is behind.
+        // Never below: see `begin`.
         nanos(time).wrapping_sub(ORIGIN.load(Ordering::Relaxed))
     }
 
