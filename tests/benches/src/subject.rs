@@ -228,21 +228,23 @@ pub(crate) fn begin(call: impl Future + 'static) {
 }
 
 /// The answer of a call whose error tells by itself whether it is a rejection. Both have to be made
-/// in full, as for a caller that looks at them.
+/// in full, as for a caller that looks at them. They are looked at where the call has put them: what a move to
+/// another place takes is not the breaker's, and can be as much as all the rest, since a load that is wider
+/// than the stores before it waits until they are done.
 #[inline]
 pub(crate) fn answer<E>(result: Result<u64, E>, rejected: impl FnOnce(&E) -> bool) -> Answer {
-    match result {
+    match &result {
         Ok(value) => {
-            black_box(value);
+            black_box(*value);
             Answer::Ok
         }
         Err(error) => {
-            let answer = if rejected(&error) {
+            let answer = if rejected(error) {
                 Answer::Rejected
             } else {
                 Answer::Failed
             };
-            black_box(&error);
+            black_box(error);
             answer
         }
     }
