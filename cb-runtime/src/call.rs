@@ -33,7 +33,7 @@ pub struct Guard<'a> {
     ticket: Ticket,
     site: Option<&'static Site>,
     /// From when the body of a sync call, or a poll of an async one, begins, until it is known that
-    /// the body waits. So long the code is [surrounded](Self::is_surrounded).
+    /// the body waits.
     place: Place,
 }
 
@@ -182,6 +182,10 @@ impl<'a> Guard<'a> {
     /// Before the body is polled; whether it must not be, yet.
     #[inline]
     pub fn holds(&mut self, cx: &mut Context<'_>) -> bool {
+        if self.place == Place::Body {
+            // Just permitted, while nobody watched: there is nobody to hold it, and nothing to mark.
+            return false;
+        }
         if fault::any() && self.is_held(cx) {
             return true;
         }
@@ -435,7 +439,7 @@ impl CircuitBreaker {
         judge: impl FnOnce(&Result<T, E>) -> Outcome,
         call: impl Future<Output = Result<T, E>>,
     ) -> Result<T, CallError<E>> {
-        let mut guard = match Guard::plainly(&self.inner, None, false) {
+        let mut guard = match Guard::plainly(&self.inner, None, true) {
             Plainly::Permitted(guard) => guard,
             Plainly::Refused(why) => return self.inner.rejected(why, rejected),
             Plainly::Unknown => Guard::of_breaker(&self.inner, false)?,

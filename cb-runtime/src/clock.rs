@@ -15,6 +15,7 @@ mod sleepers;
 mod system;
 #[cfg(feature = "tokio")]
 pub use sleep::Sleep;
+pub(crate) use system::{glance, glanced, lag, since_origin};
 
 /// A point in time: nanoseconds since the clock's origin. 2^64 ns are 584 years.
 pub(crate) type Nanos = u64;
@@ -87,6 +88,14 @@ impl Clock {
         Duration::from_nanos(self.now())
     }
 
+    /// What a [`glance`] at the clock shows at its origin, if it is the system's.
+    pub(crate) fn glanced_from(&self) -> Option<Nanos> {
+        match &self.0 {
+            Source::System => Some(system::glanced(0)),
+            Source::Test(_) => None,
+        }
+    }
+
     pub(crate) fn is_test(&self) -> bool {
         self.as_test().is_some()
     }
@@ -111,10 +120,7 @@ impl Clock {
     pub(crate) fn coarse(&self) -> Coarse {
         match &self.0 {
             Source::System => system::coarse(),
-            Source::Test(clock) => Coarse {
-                at: clock.now(),
-                lag: 0,
-            },
+            Source::Test(clock) => Coarse::exactly(clock.now()),
         }
     }
 

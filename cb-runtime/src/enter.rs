@@ -78,9 +78,9 @@ impl Site {
     }
 
     #[inline]
-    pub(crate) fn plainly(&'static self, sync: bool) -> Plainly<'static> {
+    pub(crate) fn plainly(&'static self, in_body: bool) -> Plainly<'static> {
         match self.breaker() {
-            Some(breaker) => Guard::plainly(breaker, Some(self), sync),
+            Some(breaker) => Guard::plainly(breaker, Some(self), in_body),
             None => Plainly::Unknown,
         }
     }

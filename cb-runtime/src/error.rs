@@ -4,7 +4,7 @@ use std::error::Error;
 use std::fmt;
 use std::time::Duration;
 
-use crate::clock::Nanos;
+use crate::clock::{Clock, Nanos};
 use crate::config::limits::Refused;
 use crate::name::Name;
 use crate::state::State;
@@ -57,18 +57,35 @@ pub struct CallNotPermitted {
 }
 
 /// A reason and how long it lasts, in one word: made without a division, and moved without waiting for
-/// parts of it to arrive. `[reason: 3 bits | nanoseconds: 61 bits]`; all ones: not known, or not told.
-#[derive(Clone, Copy, PartialEq, Eq)]
+/// parts of it to arrive. `[kind: 3 bits | nanoseconds: 61 bits]`; all ones: not known, or not told.
+#[derive(Clone, Copy)]
 pub(crate) struct Why(u64);
 
 const REST_BITS: u32 = 61;
 const NO_REST: Nanos = (1 << REST_BITS) - 1;
+/// 36 years. A wait without end is told by what is left of it: this and more, while the process is younger.
+const FOR_EVER: Nanos = 1 << (REST_BITS - 1);
 
 impl Why {
     #[inline]
     pub(crate) fn new(reason: Reason, rest: Option<Nanos>) -> Self {
+        let kind = match reason {
+            Reason::ForcedOpen => 1,
+            Reason::HalfOpenFull => 2,
+            Reason::Ramping => 3,
+            Reason::Pausing => 4,
+            Reason::Open => 5,
+            Reason::Fault => 6,
+        };
         let rest = rest.map_or(NO_REST, |rest| rest.min(NO_REST - 1));
-        Self((reason as u64) << REST_BITS | rest)
+        Self(kind << REST_BITS | rest)
+    }
+
+    /// In OPEN, with what is left of the wait less the lag of the system's clock, as a glance at it gives that.
+    /// Kind 0: there is nothing to put together.
+    #[inline]
+    pub(crate) const fn at_a_glance(left: Nanos) -> Self {
+        Self(left)
     }
 
     /// The word itself, to be passed on as one.
@@ -82,9 +99,9 @@ impl Why {
         Self(raw)
     }
 
-    fn reason(self) -> Reason {
+    pub(crate) fn reason(self) -> Reason {
         match self.0 >> REST_BITS {
-            0 => Reason::Open,
+            0 | 5 => Reason::Open,
             1 => Reason::ForcedOpen,
             2 => Reason::HalfOpenFull,
             3 => Reason::Ramping,
@@ -93,11 +110,28 @@ impl Why {
         }
     }
 
+    pub(crate) fn retry_after(self) -> Option<Duration> {
+        self.rest().map(Duration::from_nanos)
+    }
+
     fn rest(self) -> Option<Nanos> {
-        let rest = self.0 & NO_REST;
-        (rest != NO_REST).then_some(rest)
+        match self.0 & NO_REST {
+            // The same in OPEN whichever way it was decided.
+            rest if rest >= FOR_EVER && self.reason() == Reason::Open => None,
+            left if self.0 == left => Some(left + Clock::system().lag()),
+            NO_REST => None,
+            rest => Some(rest),
+        }
     }
 }
+
+impl PartialEq for Why {
+    fn eq(&self, other: &Self) -> bool {
+        (self.reason(), self.rest()) == (other.reason(), other.rest())
+    }
+}
+
+impl Eq for Why {}
 
 impl CallNotPermitted {
     #[inline]
@@ -117,8 +151,8 @@ impl CallNotPermitted {
         self.why.reason()
     }
 
-    /// How long until a probe is let through: `Some` in OPEN, unless it waits for ever, and in the
-    /// pause before the first probe. A call made exactly then is admitted, if no other one comes
+    /// How long until a probe is let through: `Some` in OPEN, unless it waits for ever or for more than
+    /// 36 years, and in the pause before the first probe. A call made exactly then is admitted, if no other one comes
     /// first; with `half_open_delay` the one that ends the wait begins the pause.
     ///
     /// Never too short. On Linux it may be too long by up to four ticks of the kernel (16 ms with the
@@ -126,7 +160,7 @@ impl CallNotPermitted {
     /// where it is rounded up to whole seconds. On a test clock it is exact.
     #[must_use]
     pub fn retry_after(&self) -> Option<Duration> {
-        self.why.rest().map(Duration::from_nanos)
+        self.why.retry_after()
     }
 
     /// `false`: retrying at once is what the breaker exists to prevent. For retry libraries that
@@ -330,6 +364,17 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_glance_tells_the_lag_with_the_rest() {
+        let lag = Clock::system().lag();
+        let why = Why::at_a_glance(5);
+        assert_eq!((why.reason(), why.rest()), (Reason::Open, Some(5 + lag)));
+        assert!(why == Why::new(Reason::Open, Some(5 + lag)));
+        assert!(why != Why::at_a_glance(6));
+        assert_eq!(Why::at_a_glance(FOR_EVER).rest(), None);
+        assert_eq!(Why::at_a_glance(NO_REST).rest(), None);
+    }
+
+    #[test]
     fn a_reason_and_its_rest_come_out_of_their_word() {
         for reason in [
             Reason::Open,
@@ -339,10 +384,13 @@ mod tests {
             Reason::Pausing,
             Reason::Fault,
         ] {
-            for rest in [None, Some(0), Some(1), Some(NO_REST - 1)] {
+            for rest in [None, Some(0), Some(1), Some(FOR_EVER - 1)] {
                 let why = Why::new(reason, rest);
                 assert_eq!((why.reason(), why.rest()), (reason, rest));
             }
+            let why = Why::new(reason, Some(NO_REST - 1));
+            let told = (reason != Reason::Open).then_some(NO_REST - 1);
+            assert_eq!((why.reason(), why.rest()), (reason, told));
         }
         // 73 years, less the very least.
         let longest = Why::new(Reason::Fault, Some(u64::MAX));

@@ -270,15 +270,13 @@ impl Events {
     pub(crate) fn tell_rejection(
         &self,
         name: &crate::name::Name,
-        reason: crate::error::Reason,
-        retry_after: Option<std::time::Duration>,
+        why: crate::error::Why,
         now: crate::clock::Nanos,
         total: impl FnOnce() -> u64,
     ) {
         if self.registry.is_logged() {
             let interval = &self.registry.rejection_interval;
-            self.rejections
-                .tell(name, reason, retry_after, now, interval, total);
+            self.rejections.tell(name, why, now, interval, total);
         }
     }
 

@@ -50,10 +50,11 @@ impl fmt::Display for State {
 /// | bits | OPEN | the others |
 /// |---|---|---|
 /// | 61–63 | kind | kind |
-/// | 0–60 | deadline: ns since the breaker was made; all ones means never | number of the stay |
+/// | 0–60 | deadline: ns since the breaker's birth; all ones means never | number of the stay |
 ///
 /// OPEN hands out no permits, so it needs no stay. For the others the word is itself the mark of
-/// the stay: equal words mean the same stay. 2^61 ns are 73 years.
+/// the stay: equal words mean the same stay. 2^61 ns are 73 years. The highest bit is that of OPEN and
+/// DISABLED alone, so that a rejection is told from the rest by the sign.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Word(u64);
 
@@ -61,7 +62,12 @@ const PAYLOAD_BITS: u32 = 61;
 const PAYLOAD: u64 = (1 << PAYLOAD_BITS) - 1;
 
 impl Word {
-    /// Of a breaker made at `birth`, entered at `from`. A wait that does not fit is for ever; a finite one
+    /// The kind of OPEN, in its place.
+    pub(crate) const OPEN: u64 = 6 << PAYLOAD_BITS;
+    /// All times in words are below.
+    pub(crate) const TIMES: Nanos = 1 << PAYLOAD_BITS;
+
+    /// With deadlines that count from `birth`, entered at `from`. A wait that does not fit is for ever; a finite one
     /// ends, however late it begins: at the latest when a clock comes to its end.
     pub(crate) const fn open(birth: Nanos, from: Nanos, wait: Nanos) -> Self {
         let payload = if wait >= PAYLOAD {
@@ -74,7 +80,7 @@ impl Word {
                 PAYLOAD - 1
             }
         };
-        Self(2 << PAYLOAD_BITS | payload)
+        Self(Self::OPEN | payload)
     }
 
     /// Of any state but OPEN.
@@ -82,10 +88,10 @@ impl Word {
         let kind = match state {
             State::Closed => 0,
             State::MetricsOnly => 1,
-            State::Open => 2,
+            State::ForcedOpen => 2,
             State::HalfOpen => 3,
-            State::ForcedOpen => 4,
-            State::Disabled => 5,
+            State::Disabled => 4,
+            State::Open => Self::OPEN >> PAYLOAD_BITS,
         };
         Self(kind << PAYLOAD_BITS | stay & PAYLOAD)
     }
@@ -108,14 +114,20 @@ impl Word {
         self.0 >> PAYLOAD_BITS == 0
     }
 
+    /// Whether it is OPEN or DISABLED: one comparison.
+    #[inline]
+    pub(crate) const fn may_be_open(self) -> bool {
+        self.0 >> 63 == 1
+    }
+
     pub(crate) const fn state(self) -> State {
         match self.0 >> PAYLOAD_BITS {
             0 => State::Closed,
             1 => State::MetricsOnly,
-            2 => State::Open,
+            2 => State::ForcedOpen,
             3 => State::HalfOpen,
-            4 => State::ForcedOpen,
-            _ => State::Disabled,
+            4 => State::Disabled,
+            _ => State::Open,
         }
     }
 
@@ -149,6 +161,7 @@ mod tests {
             let word = Word::in_stay(state, 7);
             assert_eq!((word.state(), word.stay()), (state, 7));
             assert_ne!(word, Word::in_stay(state, 8));
+            assert_eq!(word.may_be_open(), state == State::Disabled);
         }
         let word = Word::open(1, 3, 3);
         assert_eq!((word.state(), word.deadline()), (State::Open, Some(5)));
@@ -160,7 +173,7 @@ mod tests {
         assert_eq!(Word::open(0, 0, PAYLOAD).deadline(), None);
         assert_eq!(Word::open(0, 7, u64::MAX).deadline(), None);
         assert_eq!(Word::open(0, 7, u64::MAX).state(), State::Open);
-        // A breaker of 73 years still ends its waits.
+        // After 73 years waits end at once.
         assert_eq!(Word::open(0, u64::MAX, 10).deadline(), Some(PAYLOAD - 1));
         // A clock that is near its end does not come further.
         let birth = u64::MAX - 9;

@@ -19,6 +19,8 @@ pub(crate) enum What {
 
 const KINDS: usize = 2;
 type Counts = [AtomicU64; KINDS];
+/// One kind's cells within a block.
+type First = [AtomicU64; FIRST];
 /// How many cells are within a block: those of the first breakers that count anything. Part `n` of the
 /// others has 2^n times as many.
 const FIRST: usize = if cfg!(cb_loom) { 16 } else { 64 };
@@ -29,7 +31,7 @@ const NONE: u32 = u32::MAX;
 
 /// One thread's cells.
 struct Block {
-    first: [Counts; FIRST],
+    first: [First; KINDS],
     /// Made when they are first written to.
     parts: [OnceLock<Box<[Counts]>>; PARTS],
 }
@@ -37,7 +39,7 @@ struct Block {
 impl Block {
     fn new() -> Self {
         Self {
-            first: std::array::from_fn(|_| Counts::default()),
+            first: std::array::from_fn(|_| std::array::from_fn(|_| AtomicU64::new(0))),
             parts: std::array::from_fn(|_| OnceLock::new()),
         }
     }
@@ -49,33 +51,27 @@ impl Block {
         (part as usize, number - (FIRST << part))
     }
 
-    #[inline]
-    fn cell(&self, number: u32) -> Option<&Counts> {
-        let within = self.first.get(number as usize);
-        within.or_else(|| self.cell_of_part(number))
-    }
-
-    #[inline(never)]
-    fn cell_of_part(&self, number: u32) -> Option<&Counts> {
+    fn cell(&self, number: u32, what: usize) -> Option<&AtomicU64> {
+        if let Some(cell) = self.first[what].get(number as usize) {
+            return Some(cell);
+        }
         let (part, place) = Self::split(number);
-        self.parts.get(part)?.get()?.get(place)
+        Some(&self.parts.get(part)?.get()?.get(place)?[what])
     }
 
     /// Returns what it was.
-    #[inline]
     fn count(&self, number: u32, what: What) -> u64 {
-        let cell = self.cell(number).or_else(|| self.grow(number));
-        cell.map_or(0, |cell| count(&cell[what as usize]))
+        let what = what as usize;
+        let cell = self.cell(number, what);
+        cell.or_else(|| self.grow(number, what)).map_or(0, count)
     }
 
     #[cold]
-    fn grow(&self, number: u32) -> Option<&Counts> {
+    fn grow(&self, number: u32, what: usize) -> Option<&AtomicU64> {
         let (part, place) = Self::split(number);
         let cells = (0..FIRST << part).map(|_| Counts::default());
-        self.parts
-            .get(part)?
-            .get_or_init(|| cells.collect())
-            .get(place)
+        let cells = self.parts.get(part)?.get_or_init(|| cells.collect());
+        Some(&cells.get(place)?[what])
     }
 }
 
@@ -124,14 +120,18 @@ impl Blocks {
 
     fn sum(&self, number: u32) -> [u64; KINDS] {
         let mut sum = [0_u64; KINDS];
-        for cell in self.all.iter().filter_map(|block| block.cell(number)) {
-            for (sum, count) in sum.iter_mut().zip(cell) {
-                *sum = sum.wrapping_add(read(count));
+        for block in &self.all {
+            for (what, sum) in sum.iter_mut().enumerate() {
+                *sum = sum.wrapping_add(block.cell(number, what).map_or(0, read));
             }
         }
         sum
     }
 }
+
+/// Of each kind.
+type Mine = [&'static [AtomicU64]; KINDS];
+const NO_CELLS: Mine = [&[]; KINDS];
 
 /// A thread's block, given back at its end.
 struct Lease(&'static Block);
@@ -144,7 +144,7 @@ impl Lease {
             blocks.all.push(block);
             block
         });
-        MINE.with(|mine| mine.set(Some(block)));
+        MINE.with(|mine| mine.set(block.first.each_ref().map(|first| &first[..])));
         Self(block)
     }
 }
@@ -153,20 +153,21 @@ impl Lease {
 #[cfg(not(cb_loom))]
 impl Drop for Lease {
     fn drop(&mut self) {
-        MINE.with(|mine| mine.set(None));
+        MINE.with(|mine| mine.set(NO_CELLS));
         lock(&BLOCKS).free.push(self.0);
     }
 }
 
 #[cfg(not(cb_loom))]
 thread_local! {
-    /// What `LEASE` holds, to be found without a look at whether that is still there.
-    static MINE: Cell<Option<&'static Block>> = const { Cell::new(None) };
+    /// The cells within the block that `LEASE` holds, to be found without a look at whether that is still
+    /// there; none if it is not.
+    static MINE: Cell<Mine> = const { Cell::new(NO_CELLS) };
     static LEASE: OnceCell<Lease> = const { OnceCell::new() };
 }
 #[cfg(cb_loom)]
 loom::thread_local! {
-    static MINE: Cell<Option<&'static Block>> = Cell::new(None);
+    static MINE: Cell<Mine> = Cell::new(NO_CELLS);
     static LEASE: OnceCell<Lease> = OnceCell::new();
 }
 
@@ -197,19 +198,24 @@ impl Tally {
     /// Counts one more. Returns how many this thread has counted before, more or less.
     #[inline]
     pub(crate) fn count(&self, what: What) -> u64 {
-        // Acquire pairs with the store in `begin`.
-        let number = self.number.load(Ordering::Acquire);
-        // No breaker has that number, so `NONE` finds no cell.
-        match MINE.with(Cell::get).and_then(|mine| mine.cell(number)) {
-            Some(cell) => count(&cell[what as usize]),
-            None => self.count_first(what),
-        }
+        let counted = MINE.with(|mine| {
+            let cells = mine.get()[what as usize];
+            // Acquire pairs with the store in `begin`.
+            let number = self.number.load(Ordering::Acquire);
+            // No breaker has that number, so `NONE` finds no cell.
+            cells.get(number as usize).map(count).ok_or(number)
+        });
+        counted.unwrap_or_else(|number| self.count_elsewhere(number, what))
     }
 
-    /// The breaker's first or the thread's.
+    /// Where the cell is not within the block, or the breaker or the thread has none yet.
     #[cold]
-    fn count_first(&self, what: What) -> u64 {
-        let number = self.begin();
+    #[inline(never)]
+    fn count_elsewhere(&self, number: u32, what: What) -> u64 {
+        let number = match number {
+            NONE => self.begin(),
+            number => number,
+        };
         LEASE
             .try_with(|lease| lease.get_or_init(Lease::take).0.count(number, what))
             .unwrap_or_else(|_| self.count_without(what))
@@ -283,7 +289,7 @@ mod tests {
         assert_eq!(Block::split(255), (1, 127));
         assert_eq!(Block::split(256), (2, 0));
         assert!(Block::split(NONE - 1).0 < PARTS);
-        assert!(Block::new().cell(NONE).is_none());
+        assert!(Block::new().cell(NONE, 0).is_none());
     }
 
     #[test]

@@ -2,10 +2,10 @@
 
 #![allow(clippy::unwrap_used)] // in the helpers of the tests
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use cb_runtime::testing::TestClock;
-use cb_runtime::{Config, MaxWaitState, Registry, State, Window};
+use cb_runtime::{CallError, Config, MaxWaitState, Reason, Registry, State, Window};
 
 fn s(seconds: u64) -> Duration {
     Duration::from_secs(seconds)
@@ -23,6 +23,98 @@ fn on_the_systems_clock_instances_do_not_wait_alike() {
         .collect();
     waits.dedup();
     assert!(waits.len() > 10, "{waits:?}");
+}
+
+/// There, rejections are decided and told by a clock that lags.
+#[test]
+fn on_the_systems_clock_a_rejection_tells_what_is_left_of_the_wait() {
+    let config = Config::new().half_open_calls(2);
+    let breaker = Registry::new().create("stock", &config).unwrap();
+    let rejection = || match breaker.call(|| Ok::<_, ()>(())) {
+        Err(CallError::NotPermitted(rejection)) => rejection,
+        other => panic!("{other:?}"),
+    };
+    let before = Instant::now();
+    breaker.open_for(s(3600)).unwrap();
+    let (first, second) = (rejection(), rejection());
+    let passed = before.elapsed();
+    for rejection in [&first, &second] {
+        assert_eq!(rejection.reason(), Reason::Open);
+        let rest = rejection.retry_after().unwrap();
+        assert!(rest >= s(3600) - passed, "{rest:?} after {passed:?}");
+        assert!(rest < s(3601), "{rest:?}");
+    }
+    // For ever, or as good as that, whoever is asked.
+    for wait in [Duration::MAX, s(40 * YEAR)] {
+        breaker.open_for(wait).unwrap();
+        assert_eq!(rejection().retry_after(), None);
+        assert_eq!(rejection().reason(), Reason::Open);
+        assert!(breaker.try_acquire().is_err_and(|it| it == rejection()));
+    }
+
+    breaker.half_open().unwrap();
+    let probes: Vec<_> = std::iter::from_fn(|| breaker.try_acquire().ok()).collect();
+    assert_eq!(probes.len(), 2);
+    assert_eq!(rejection().reason(), Reason::HalfOpenFull);
+    assert_eq!(rejection().retry_after(), None);
+    assert_eq!(breaker.snapshot().not_permitted_total, 2 + 2 * 4 + 3);
+
+    drop(probes);
+    breaker.disable();
+    assert!(breaker.call(|| Ok::<_, ()>(())).is_ok());
+    breaker.open_for(Duration::from_millis(1)).unwrap();
+    while breaker.call(|| Ok::<_, ()>(())).is_err() {}
+    assert_eq!(breaker.state(), State::HalfOpen);
+}
+
+const YEAR: u64 = 365 * 86_400;
+
+/// The breaker counts from when it is made, wherever its clock is.
+#[test]
+fn a_breaker_that_is_made_late_waits_as_long_as_others() {
+    let clock = TestClock::new();
+    let registry = Registry::with_clock(&clock);
+    clock.advance(s(20 * YEAR));
+    let long = registry.create("long", &Config::new()).unwrap();
+    long.open_for(s(60 * YEAR)).unwrap();
+    clock.advance(s(54 * YEAR));
+    assert!(long.try_acquire().is_err());
+    let config = Config::new()
+        .wait(s(10))
+        .auto_half_open(true)
+        .half_open_max_wait(s(5))
+        .half_open_max_wait_state(MaxWaitState::Open);
+    let late = registry.create("late", &config).unwrap();
+    late.open().unwrap();
+    let rejection = late.try_acquire().unwrap_err();
+    assert_eq!(rejection.retry_after(), Some(s(10)));
+    clock.advance(s(10));
+    assert_eq!(late.state(), State::HalfOpen);
+    clock.advance(s(6 * YEAR));
+    assert!(long.try_acquire().is_ok());
+    // After 73 years waits end at once. They do end, also where one follows the other.
+    clock.advance(s(74 * YEAR));
+    late.open().unwrap();
+    assert_eq!(late.state(), State::HalfOpen);
+}
+
+/// So do the buckets of running calls.
+#[test]
+fn running_calls_can_be_counted_from_later_on_an_old_clock() {
+    let clock = TestClock::new();
+    let registry = Registry::with_clock(&clock);
+    clock.advance(s(18 * YEAR));
+    let config = Config::new()
+        .slow(Duration::from_millis(10))
+        .slow_rate(50.0)
+        .min_calls(4);
+    let breaker = registry.create("stock", &config).unwrap();
+    registry
+        .configure("stock", Config::new().count_running(true))
+        .unwrap();
+    let running: Vec<_> = (0..10).map(|_| breaker.try_acquire().unwrap()).collect();
+    assert_eq!(breaker.snapshot().overdue, Some(0));
+    drop(running);
 }
 
 /// Rounds that nobody saw count as failed stays too, and what is skipped ends where it would have.

@@ -196,9 +196,15 @@ impl<F: Future<Output: SimpleResult>> Future for Simple<F> {
         // never waits leaves it there.
         let mut guard = match this.guard.take() {
             Some(guard) => guard,
-            None => match this.site.enter_async() {
-                Ok(guard) => guard,
-                Err(rejection) => return Poll::Ready(SimpleResult::rejected(rejection)),
+            None => match this.site.plainly(true) {
+                Plainly::Permitted(guard) => guard,
+                Plainly::Refused(why) => {
+                    return Poll::Ready(SimpleResult::rejected(this.site.refusal(why)));
+                }
+                Plainly::Unknown => match this.site.enter_with_care(false) {
+                    Ok(guard) => guard,
+                    Err(rejection) => return Poll::Ready(SimpleResult::rejected(rejection)),
+                },
             },
         };
         match guard.poll(this.body, cx) {

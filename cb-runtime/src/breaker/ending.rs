@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::clock::{Coarse, Nanos};
+use crate::clock::{self, Coarse, Nanos};
 use crate::event::{EventKind, Interest};
 use crate::outcome::{Mark, OnCancel, Outcome};
 use crate::policy::{self, Next};
@@ -58,10 +58,10 @@ struct Timing {
 /// Once a call came near `slow`, durations are measured precisely for so long.
 const NEAR: Nanos = 60_000_000_000;
 
-/// A time in units of about a second, of which 2^32 are 146 years.
+/// A [glance](clock::glance) in units of about a second, of which 2^32 are 146 years.
 #[allow(clippy::cast_possible_truncation)] // as was meant
-pub(super) const fn near(time: Nanos) -> u32 {
-    (time >> 30) as u32
+pub(super) const fn near(glance: Nanos) -> u32 {
+    (glance >> 30) as u32
 }
 
 impl Inner {
@@ -89,12 +89,23 @@ impl Inner {
             return false;
         }
         let limit = self.limits.slow().unwrap_or(Nanos::MAX);
-        let end = self.clock.coarse();
+        // A test's clock is never the coarse one.
+        let within = match ticket.glance() {
+            Some(began) => {
+                let took = clock::glance().saturating_sub(began);
+                took.saturating_add(clock::lag()) <= limit
+            }
+            None => self.was_within(ticket, limit),
+        };
         // Covered after the clock was read: it is the stay's at the end of the call.
-        ticket
-            .began(&self.clock)
-            .is_some_and(|began| end.surely_within(began, limit))
-            && self.calm.covers(ticket.word, true)
+        within && self.calm.covers(ticket.word, true)
+    }
+
+    /// Whether a call that began near the limit surely was not slow.
+    #[inline(never)]
+    fn was_within(&self, ticket: Ticket, limit: Nanos) -> bool {
+        let (began, end) = (ticket.began(&self.clock), self.clock.coarse());
+        began.is_some_and(|began| end.surely_within(began, limit))
     }
 
     /// The same, where it is known that none of the short ways is open.
@@ -221,7 +232,8 @@ impl Inner {
                 return;
             }
             // Relaxed: see `admit_measured`.
-            let until = near(end.at.saturating_add(NEAR)).saturating_add(1);
+            let end = clock::glanced(end.at).saturating_add(NEAR);
+            let until = near(end).saturating_add(1);
             self.near_until.store(until, Ordering::Relaxed);
         }
         let now = self.clock.now();

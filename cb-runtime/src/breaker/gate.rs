@@ -3,10 +3,10 @@
 //! | word | meaning |
 //! |---|---|
 //! | 0 | not known: ask under the lock |
-//! | bit 63 clear | all permits are given out |
-//! | bit 63 set | the pause before the first probe |
+//! | as that of an OPEN breaker | all permits are given out |
+//! | kind 1 | the pause before the first probe |
 //!
-//! Bits 0–62 are until when that is so, in nanoseconds since the breaker was made; all ones: until a
+//! Bits 0–60 are until when that is so, in nanoseconds since the breaker's [birth](Inner); all ones: until a
 //! probe ends. By then the stay may be over, a failure forgotten, or the pause over.
 //!
 //! The word is stored only under the stay's lock: closed by a call that finds no permit there, and
@@ -19,14 +19,15 @@
 
 use crate::clock::Nanos;
 use crate::error::Reason;
+use crate::state::Word;
 use crate::sync::{AtomicU64, Ordering};
 
 use super::Inner;
 use super::permission::Barrier;
 use super::stay::Stay;
 
-const PAUSING: u64 = 1 << 63;
-const NEVER: u64 = PAUSING - 1;
+const PAUSING: u64 = Word::TIMES;
+const NEVER: Nanos = Word::TIMES - 1;
 
 pub(super) struct Gate(AtomicU64);
 
@@ -47,16 +48,21 @@ impl Gate {
         if word == 0 {
             return None;
         }
-        let reason = if word & PAUSING == 0 {
-            Reason::HalfOpenFull
-        } else {
-            Reason::Pausing
-        };
-        let until = word & NEVER;
         Some(Barrier {
-            reason,
-            until: (until != NEVER).then_some(until),
+            reason: if word & PAUSING == 0 {
+                Reason::HalfOpenFull
+            } else {
+                Reason::Pausing
+            },
+            until: Word::from_raw(word).deadline(),
         })
+    }
+
+    /// For a [`Glance`](super::Glance), if all permits are given out.
+    #[inline]
+    pub(super) fn full(&self) -> Option<Word> {
+        let word = Word::from_raw(self.0.load(Ordering::Relaxed));
+        word.may_be_open().then_some(word)
     }
 }
 
@@ -70,14 +76,14 @@ impl Inner {
             None => {
                 let window = stay.settings().half_open_failure_window;
                 let forgotten = window.and_then(|window| stay.probes.next_forgotten(window));
-                (0, end.min(forgotten.unwrap_or(Nanos::MAX)))
+                (Word::OPEN, end.min(forgotten.unwrap_or(Nanos::MAX)))
             }
         };
-        let never = until == Nanos::MAX && kind != PAUSING;
+        let never = until == Nanos::MAX && kind == Word::OPEN;
         let since_birth = until.saturating_sub(self.birth);
         // What does not fit, and a stay that ends during its pause, are left to the lock.
         if never || (until <= end && since_birth < NEVER) {
-            let word = if never { NEVER } else { kind | since_birth };
+            let word = kind | if never { NEVER } else { since_birth };
             self.gate.0.store(word, Ordering::Relaxed);
         }
     }

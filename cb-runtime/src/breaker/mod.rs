@@ -20,6 +20,7 @@ use crate::window::Sliding;
 mod calm;
 mod ending;
 mod gate;
+mod glance;
 mod history;
 mod judging;
 mod limits;
@@ -38,6 +39,7 @@ mod told;
 
 use calm::Calm;
 use gate::Gate;
+use glance::Glance;
 use limits::Limits;
 use marks::Streak;
 use rare::Rare;
@@ -89,7 +91,9 @@ pub(crate) struct Inner {
     calm: Calm,
     pub(crate) window: Sliding,
     pub(crate) clock: Clock,
-    /// The clock when the breaker was made. Deadlines in `word` count from here.
+    glance: Glance,
+    /// From when the times in `word` and `gate` count. They have 61 bits, 73 years: on the system's clock they
+    /// count from its origin, while one of a test may stand anywhere when the breaker is made.
     birth: Nanos,
     pub(crate) name: Name,
     /// Rejections and fallbacks' answers.
@@ -105,6 +109,8 @@ pub(crate) struct Inner {
     unannounced: AtomicBool,
     /// Whether a time window may spread over more memory.
     shards: bool,
+    /// The state that the breaker was made in.
+    first: State,
 }
 
 /// What a new breaker shares with its registry.
@@ -119,22 +125,24 @@ pub(crate) struct Surroundings {
 impl CircuitBreaker {
     pub(crate) fn new(name: Name, layers: Arc<Layers>, surroundings: Surroundings) -> Self {
         let clock = surroundings.clock;
-        let birth = clock.now();
-        let (stay, word) = Stay::first(Arc::clone(&layers), birth);
+        let now = clock.now();
+        let (stay, word) = Stay::first(Arc::clone(&layers), now);
         let settings = layers.settings();
         let breaker = Self {
             inner: Arc::new(Inner {
                 name,
-                birth,
+                glance: Glance::new(&clock),
+                birth: if clock.is_test() { now } else { 0 },
                 word: AtomicU64::new(word.raw()),
                 gate: Gate::open(),
-                window: Sliding::new(settings, birth, surroundings.shards),
+                window: Sliding::new(settings, now, surroundings.shards),
                 streak: Streak::default(),
-                rare: Rare::new(settings, birth),
+                rare: Rare::new(settings, now),
                 shards: surroundings.shards,
                 tally: Tally::default(),
                 calm: Calm::new(),
                 near_until: AtomicU32::new(0),
+                first: word.state(),
                 stay: Mutex::new(stay),
                 events: Events::new(surroundings.hub),
                 unannounced: AtomicBool::new(false),

@@ -1,6 +1,6 @@
 //! Permission to make a call.
 
-use crate::clock::{Coarse, Nanos};
+use crate::clock::{self, Coarse, Nanos};
 use crate::current;
 use crate::error::{CallNotPermitted, Reason, Why};
 use crate::event::{Cause, EventKind, Interest};
@@ -15,13 +15,13 @@ use super::Inner;
 use super::ending::near;
 use super::limits::Flags;
 use super::stay::{Stay, Wait};
-use super::ticket::{AtOnce, Ticket};
+use super::ticket::{AtOnce, Packed, Ticket};
 
 /// Something that keeps calls out.
 #[derive(Clone, Copy)]
 pub(super) struct Barrier {
     pub(super) reason: Reason,
-    /// Since the breaker was made; `None` if it is not known when it is gone.
+    /// Since the breaker's birth; `None` if it is not known when it is gone.
     pub(super) until: Option<Nanos>,
 }
 
@@ -38,7 +38,7 @@ impl Barrier {
 impl Inner {
     #[inline]
     pub(crate) fn word(&self) -> Word {
-        // Acquire pairs with the stores in `transit` and `skip_rounds`.
+        // Acquire pairs with the store in `transit`.
         Word::from_raw(self.word.load(Ordering::Acquire))
     }
 
@@ -52,32 +52,76 @@ impl Inner {
         }
     }
 
-    /// The same without the calm. In CLOSED that is two loads, and a look at the clock only with `slow`.
+    /// The same without the calm. `ENDED` if there is more to look at. In CLOSED that is two loads, and a look
+    /// at the clock only with `slow`.
     #[inline(never)]
-    fn admit_or_refuse(&self) -> Ticket {
-        let (word, flags) = (self.word(), self.limits.flags());
-        if !word.is_closed() {
-            return self.refuse_plainly(word);
+    fn admit_or_refuse(&self) -> Packed {
+        let word = self.word();
+        if word.may_be_open() {
+            return self.refuse_in_open(word);
         }
+        if !word.is_closed() {
+            return self.refuse_if_full();
+        }
+        let flags = self.limits.flags();
         if flags.unusual() {
-            return Ticket::ENDED;
+            return Packed::ENDED;
         }
         if !flags.measured() {
-            return Ticket::unmeasured(word);
+            return Ticket::unmeasured(word).packed();
         }
         self.admit_measured(word, flags)
     }
 
+    /// In OPEN. In DISABLED too, where it comes to nothing: that has a longer way anyhow.
     #[inline(never)]
-    fn admit_measured(&self, word: Word, flags: Flags) -> Ticket {
+    fn refuse_in_open(&self, word: Word) -> Packed {
+        self.refuse_at_a_glance(word, Why::at_a_glance)
+    }
+
+    /// In the others. In HALF_OPEN, if all permits are given out and this is not within a probe, perhaps of
+    /// this breaker: see `reject`.
+    #[inline(never)]
+    fn refuse_if_full(&self) -> Packed {
+        if self.word().state() == State::HalfOpen && !current::in_any_probe() {
+            if let Some(word) = self.gate.full() {
+                return self.refuse_at_a_glance(word, |_| Why::new(Reason::HalfOpenFull, None));
+            }
+        }
+        self.refuse_plainly()
+    }
+
+    /// One straight way, with little to keep across the glance at the clock.
+    #[inline(always)]
+    fn refuse_at_a_glance(&self, until: Word, why: impl FnOnce(Nanos) -> Why) -> Packed {
+        // Elsewhere a glance is as dear as any reading, and some platforms have no clock at all.
+        if cfg!(not(target_os = "linux")) && self.clock.is_test() {
+            return self.refuse_plainly();
+        }
+        let glance = clock::glance();
+        match self.glance.left(until, glance) {
+            Some(left) => {
+                let (why, before) = (why(left), self.tally.count(What::Rejected));
+                self.tell_rejection(why, before, || Some(clock::since_origin(glance)));
+                Ticket::refused(why).packed()
+            }
+            None => self.refuse_plainly(),
+        }
+    }
+
+    #[inline(never)]
+    fn admit_measured(&self, word: Word, flags: Flags) -> Packed {
         if flags.coarse() {
-            let now = self.clock.coarse();
+            let glance = clock::glance();
             // Relaxed: a call that has not seen it yet behaves as if it had come a little earlier.
-            if near(now.at) >= self.near_until.load(Ordering::Relaxed) {
-                return self.unless_unusual(Ticket::coarsely(word, now.at));
+            if near(glance) >= self.near_until.load(Ordering::Relaxed) {
+                return self
+                    .unless_unusual(Ticket::at_a_glance(word, glance))
+                    .packed();
             }
         }
         self.unless_unusual(Ticket::new(word, self.clock.now()))
+            .packed()
     }
 
     /// After the clock was read: a call that began before running calls were counted has a start
@@ -109,41 +153,28 @@ impl Inner {
         self.admit_unless_rejected()
     }
 
-    /// The rejection of a call that nobody watches, as far as it is known without the lock. `ENDED` if
-    /// there is more to look at.
+    /// A rejection by what is not decided at a glance, as far as it is known without the lock.
     #[inline(never)]
-    fn refuse_plainly(&self, word: Word) -> Ticket {
-        if word.state() != State::Open {
-            let why = self.refuse_by_barrier(word);
-            return why.map_or(Ticket::ENDED, Ticket::refused);
-        }
-        let left = word.deadline().map(|deadline| self.surely_left(deadline));
-        match left {
-            Some(Ok((rest, now))) => {
-                Ticket::refused(self.refuse(Reason::Open, Some(rest), Some(now)))
-            }
-            _ => Ticket::ENDED,
-        }
-    }
-
-    /// The same in the other states; `None` if there is more to look at.
-    #[inline(never)]
-    fn refuse_by_barrier(&self, word: Word) -> Option<Why> {
-        let barrier = self.barrier(word)?;
+    fn refuse_plainly(&self) -> Packed {
+        let Some(barrier) = self.barrier(self.word()) else {
+            return Packed::ENDED;
+        };
         if barrier.reason == Reason::HalfOpenFull && current::in_any_probe() {
             // Perhaps of this breaker: see `reject`.
-            return None;
+            return Packed::ENDED;
         }
-        let (rest, read) = self.rest_of(barrier)?;
-        Some(self.refuse(barrier.reason, rest, read))
+        match self.rest_of(barrier) {
+            Some((rest, read)) => Ticket::refused(self.refuse(barrier.reason, rest, read)).packed(),
+            None => Packed::ENDED,
+        }
     }
 
     /// `now` is the time if somebody has read it.
     #[inline(always)]
     fn refuse(&self, reason: Reason, rest: Option<Nanos>, now: Option<Nanos>) -> Why {
-        let before = self.tally.count(What::Rejected);
-        self.tell_rejection(reason, rest, now, before);
-        Why::new(reason, rest)
+        let (why, before) = (Why::new(reason, rest), self.tally.count(What::Rejected));
+        self.tell_rejection(why, before, || now);
+        why
     }
 
     /// What calls have to wait for, as far as that is known without the lock.
@@ -197,8 +228,6 @@ impl Inner {
     #[inline(always)]
     fn surely_left(&self, until: Nanos) -> Result<(Nanos, Nanos), Nanos> {
         let now = self.clock.coarse();
-        // The breaker's age. A coarse clock may still be before its birth, by less than the lag: then both sums
-        // wrap, and come out right.
         let age = now.at.wrapping_sub(self.birth);
         if age.wrapping_add(now.lag) < until {
             Ok((until.wrapping_sub(age), now.at))

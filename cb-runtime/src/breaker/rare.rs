@@ -47,7 +47,7 @@ impl Default for Things {
 
 impl Rare {
     /// For a new breaker.
-    pub(super) fn new(settings: &Settings, birth: Nanos) -> Self {
+    pub(super) fn new(settings: &Settings, now: Nanos) -> Self {
         let rare = Self::default();
         rare.set(settings);
         if settings.warmup.is_some() {
@@ -55,7 +55,7 @@ impl Rare {
             rare.things().warm_at.store(0, Ordering::Relaxed);
         }
         if let Some(slow) = settings.slow.filter(|_| settings.count_running) {
-            rare.things().hanging.start(slow, birth);
+            rare.things().hanging.start(slow, now);
         }
         rare
     }

@@ -82,7 +82,7 @@ impl Inner {
             ignored: totals.ignored,
             timed_out: totals.timed_out,
             fallbacks: totals.fallbacks,
-            states: history.states(stay.first, state, now.saturating_sub(stay.entered)),
+            states: history.states(self.first, state, now.saturating_sub(stay.entered)),
             probe_totals: history.probes(),
             last_recovery: history.last_recovery(),
             not_permitted_total: totals.rejected,

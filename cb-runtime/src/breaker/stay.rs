@@ -35,8 +35,6 @@ pub(crate) struct Stay {
     pub(crate) number: u64,
     pub(crate) entered: Nanos,
     pub(crate) figures: Figures,
-    /// The state that the breaker was made in.
-    pub(super) first: State,
     history: Option<Box<History>>,
     /// See [`Past`].
     past: Option<Box<Past>>,
@@ -91,7 +89,6 @@ impl Stay {
                 State::Closed | State::MetricsOnly => Figures::Window(1),
                 _ => Figures::Nothing,
             },
-            first: state,
             history: None,
             past,
             layers,
@@ -337,7 +334,8 @@ impl Inner {
         match word.state() {
             State::Open if stay.settings().auto_half_open => word
                 .deadline()
-                .map(|deadline| self.birth.saturating_add(deadline)),
+                // Never before the stay itself: a deadline that does not fit into the word is an earlier one.
+                .map(|deadline| self.birth.saturating_add(deadline).max(stay.entered)),
             State::HalfOpen => self.end_of_half_open(stay).filter(|due| *due != Nanos::MAX),
             State::Closed | State::MetricsOnly => match self.warm_at() {
                 0 | Nanos::MAX => None,

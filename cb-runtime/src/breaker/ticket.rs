@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::clock::{Clock, Coarse, Nanos};
+use crate::clock::{self, Clock, Coarse, Nanos};
 use crate::error::Why;
 use crate::state::{State, Word};
 
@@ -14,13 +14,13 @@ pub(crate) struct Ticket {
     start: Start,
 }
 
-/// A reading of the clock, of the coarse one if the highest bit is set; that clock's readings never
-/// have it themselves. All ones: not read.
+/// A reading of the clock. With the highest bit set it is a [glance](clock::glance) at the system's; those
+/// never have it themselves. All ones: not read.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Start(u64);
 
 const NOT_MEASURED: u64 = u64::MAX;
-const COARSE: u64 = 1 << 63;
+const GLANCE: u64 = 1 << 63;
 
 /// What a call that nobody watches is told at once.
 pub(crate) enum AtOnce {
@@ -28,6 +28,28 @@ pub(crate) enum AtOnce {
     Refused(Why),
     /// There is more to look at.
     Unknown,
+}
+
+/// A ticket as one value: so functions can end with a jump to the next one, where with two they would
+/// call it and return both.
+#[derive(Clone, Copy)]
+pub(super) struct Packed(u128);
+
+impl Packed {
+    pub(super) const ENDED: Self = Ticket::ENDED.packed();
+
+    #[inline]
+    #[allow(clippy::cast_possible_truncation)] // its halves
+    pub(super) const fn at_once(self) -> AtOnce {
+        let ticket = Ticket::new(Word::from_raw(self.0 as u64), (self.0 >> 64) as u64);
+        if ticket.word.raw() == Word::NONE.raw() {
+            AtOnce::Unknown
+        } else if ticket.word.raw() == Word::REFUSED.raw() {
+            AtOnce::Refused(Why::from_raw(ticket.start.0))
+        } else {
+            AtOnce::Permitted(ticket)
+        }
+    }
 }
 
 impl Ticket {
@@ -45,10 +67,10 @@ impl Ticket {
         }
     }
 
-    /// Begun by the coarse clock.
+    /// Begun at a glance at the system's clock.
     #[inline]
-    pub(super) const fn coarsely(word: Word, start: Nanos) -> Self {
-        Self::new(word, start | COARSE)
+    pub(super) const fn at_a_glance(word: Word, glance: Nanos) -> Self {
+        Self::new(word, glance | GLANCE)
     }
 
     #[inline]
@@ -63,14 +85,8 @@ impl Ticket {
     }
 
     #[inline]
-    pub(super) const fn at_once(self) -> AtOnce {
-        if self.word.raw() == Word::NONE.raw() {
-            AtOnce::Unknown
-        } else if self.word.raw() == Word::REFUSED.raw() {
-            AtOnce::Refused(Why::from_raw(self.start.0))
-        } else {
-            AtOnce::Permitted(self)
-        }
+    pub(super) const fn packed(self) -> Packed {
+        Packed((self.start.0 as u128) << 64 | self.word.raw() as u128)
     }
 
     #[inline]
@@ -112,12 +128,18 @@ impl Ticket {
         self.start.0 != NOT_MEASURED
     }
 
+    /// The glance at which the call began, if it did so and the clock is the system's.
+    #[inline]
+    pub(super) fn glance(self) -> Option<Nanos> {
+        (self.start.0 & GLANCE != 0).then_some(self.start.0 & !GLANCE)
+    }
+
     /// When the call began at the earliest, and how much later it may have been.
     pub(super) fn began(self, clock: &Clock) -> Option<Coarse> {
         match self.start.0 {
             NOT_MEASURED => None,
-            start if start & COARSE != 0 && !clock.is_test() => Some(Coarse {
-                at: start & !COARSE,
+            start if start & GLANCE != 0 && !clock.is_test() => Some(Coarse {
+                at: clock::since_origin(start & !GLANCE),
                 lag: clock.lag(),
             }),
             at => Some(Coarse { at, lag: 0 }),

@@ -1,7 +1,7 @@
 //! What is told of a breaker besides its events.
 
 use crate::clock::Nanos;
-use crate::error::Reason;
+use crate::error::{Reason, Why};
 use crate::event::EventFigures;
 use crate::outcome::Mark;
 use crate::window::Counts;
@@ -42,23 +42,24 @@ impl Inner {
         }
     }
 
-    /// A call was rejected, after `before` others. Reads no clock for most of them.
+    /// A call was rejected, after `before` others. `now` is the time, if somebody has read it: most calls need
+    /// none.
     #[inline]
     #[cfg_attr(not(feature = "tracing"), allow(unused_variables, clippy::unused_self))]
     pub(super) fn tell_rejection(
         &self,
-        reason: Reason,
-        retry_after: Option<Nanos>,
-        now: Option<Nanos>,
+        why: Why,
         before: u64,
+        now: impl FnOnce() -> Option<Nanos>,
     ) {
         #[cfg(feature = "tracing")]
-        if self.events.rejections.is_worth_a_look(now, before) {
-            let now = now.unwrap_or_else(|| self.clock.coarse().at);
-            let total = || self.totals().rejected;
-            let retry_after = retry_after.map(std::time::Duration::from_nanos);
-            self.events
-                .tell_rejection(&self.name, reason, retry_after, now, total);
+        {
+            let now = now();
+            if self.events.rejections.is_worth_a_look(now, before) {
+                let now = now.unwrap_or_else(|| self.clock.coarse().at);
+                let total = || self.totals().rejected;
+                self.events.tell_rejection(&self.name, why, now, total);
+            }
         }
     }
 

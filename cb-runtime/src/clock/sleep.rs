@@ -47,9 +47,9 @@ impl Clock {
                 }
             },
             Source::Test(clock) => {
+                let clock = clock.clone();
                 let until = clock.now().saturating_add(nanos(time));
                 let id = clock.shared.sleepers.next_id();
-                let clock = clock.clone();
                 Sleep::Test { clock, until, id }
             }
         }

@@ -1,6 +1,7 @@
 //! The system's monotonic clock. All readings count from one origin, so that they compare.
 
-pub(super) use platform::{begin, coarse, coarse_from, lag, now};
+pub(super) use platform::{begin, coarse, coarse_from, now};
+pub(crate) use platform::{glance, glanced, lag, since_origin};
 
 /// Linux keeps the time of the last tick where reading it costs a quarter of asking for the present.
 #[cfg(target_os = "linux")]
@@ -19,7 +20,7 @@ mod platform {
 
     /// Before all readings.
     static ORIGIN: AtomicU64 = AtomicU64::new(0);
-    static TICK: AtomicU64 = AtomicU64::new(0);
+    static LAG: AtomicU64 = AtomicU64::new(0);
     static BEGUN: OnceCell<()> = OnceCell::new();
 
     /// Before the first reading: whoever has a clock comes after this. So nobody asks whether it was
@@ -28,7 +29,7 @@ mod platform {
         BEGUN.get_or_init(|| {
             // Relaxed, here and where they are read: `BEGUN` orders them.
             let tick = nanos(clock_getres(ClockId::MonotonicCoarse));
-            TICK.store(tick, Ordering::Relaxed);
+            LAG.store(tick * LAG_IN_TICKS, Ordering::Relaxed);
             // Of the coarse clock, which is behind the other one. By its lag earlier: kernels are known in which
             // it steps back by a little where the rate of the clock is corrected.
             let coarse = nanos(clock_gettime(ClockId::MonotonicCoarse));
@@ -42,32 +43,45 @@ mod platform {
         time.tv_sec as Nanos * SECOND + time.tv_nsec as Nanos
     }
 
+    /// Of a reading of the system's, as [`glance`] is one.
     #[inline]
-    fn since_origin(time: Timespec) -> Nanos {
+    pub(crate) fn since_origin(glance: Nanos) -> Nanos {
         // Never below: see `begin`.
-        nanos(time).wrapping_sub(ORIGIN.load(Ordering::Relaxed))
+        glance.wrapping_sub(glanced(0))
+    }
+
+    /// What the coarse clock shows, from wherever the system counts.
+    #[inline]
+    pub(crate) fn glance() -> Nanos {
+        nanos(clock_gettime(ClockId::MonotonicCoarse))
+    }
+
+    /// What it shows so long after the origin.
+    #[inline]
+    pub(crate) fn glanced(since_origin: Nanos) -> Nanos {
+        since_origin.wrapping_add(ORIGIN.load(Ordering::Relaxed))
     }
 
     #[inline]
     pub(crate) fn now() -> Nanos {
-        since_origin(clock_gettime(ClockId::Monotonic))
+        since_origin(nanos(clock_gettime(ClockId::Monotonic)))
     }
 
     #[inline]
     pub(crate) fn coarse() -> Coarse {
         Coarse {
-            at: since_origin(clock_gettime(ClockId::MonotonicCoarse)),
+            at: since_origin(glance()),
             lag: lag(),
         }
     }
 
     #[inline]
     pub(crate) fn lag() -> Nanos {
-        TICK.load(Ordering::Relaxed) * LAG_IN_TICKS
+        LAG.load(Ordering::Relaxed)
     }
 
     pub(crate) fn coarse_from() -> Option<Nanos> {
-        Some(TICK.load(Ordering::Relaxed) * COARSE_FROM_TICKS)
+        Some(lag() / LAG_IN_TICKS * COARSE_FROM_TICKS)
     }
 }
 
@@ -95,6 +109,18 @@ mod platform {
 
     pub(crate) fn lag() -> Nanos {
         0
+    }
+
+    pub(crate) fn glance() -> Nanos {
+        now()
+    }
+
+    pub(crate) fn since_origin(glance: Nanos) -> Nanos {
+        glance
+    }
+
+    pub(crate) fn glanced(since_origin: Nanos) -> Nanos {
+        since_origin
     }
 
     pub(crate) fn coarse_from() -> Option<Nanos> {

@@ -1,10 +1,8 @@
 //! Rejections, told often enough to be noticed and seldom enough not to flood.
 
-use std::time::Duration;
-
 use super::{TARGET, isolated, seconds};
 use crate::clock::Nanos;
-use crate::error::Reason;
+use crate::error::Why;
 use crate::name::Name;
 use crate::sync::{AtomicU64, Ordering};
 
@@ -60,8 +58,7 @@ impl Rejections {
     pub(crate) fn tell(
         &self,
         name: &Name,
-        reason: Reason,
-        retry_after: Option<Duration>,
+        why: Why,
         now: Nanos,
         interval: &Interval,
         total: impl FnOnce() -> u64,
@@ -76,9 +73,9 @@ impl Rejections {
                 ::tracing::warn!(
                     target: TARGET,
                     name = name.as_str(),
-                    reason = reason.as_str(),
+                    reason = why.reason().as_str(),
                     rejected,
-                    retry_after = retry_after.map(seconds),
+                    retry_after = why.retry_after().map(seconds),
                     "circuit breaker `{}` rejected {rejected} {calls}",
                     name.as_str(),
                 );

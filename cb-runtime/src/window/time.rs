@@ -1,6 +1,6 @@
 //! The outcomes of the last so many seconds, in buckets on the clock's grid.
 //!
-//! A bucket's *number* counts buckets of time since the breaker was made, and jumps by more than a
+//! A bucket's *number* counts buckets of time since a point in the past of the breaker, and jumps by more than a
 //! window with every stay, so that all that an earlier stay recorded has long left the window. Each
 //! cell packs `[number: 40 bits | count: 24 bits]`; the first outcome of a new number replaces what
 //! an old one left, so beginning a bucket and recording in it are one step, and nobody sweeps.
