@@ -56,3 +56,27 @@ fn a_change_of_the_limit_miscounts_no_running_call() {
         assert_eq!(running.calls, 1);
     });
 }
+
+/// A hanging call ends while its bucket is on its way to the pool, which had nothing of this stay before.
+#[test]
+fn a_call_that_ends_on_its_way_to_the_pool_is_gone() {
+    const SLOW: u64 = 1_600_000_000;
+    explore(|| {
+        let clock = TestClock::new();
+        let hanging = Arc::new(Hanging::off());
+        hanging.start(SLOW, 0);
+        let time = Clock::from(&clock);
+        let hung = hanging.begin(1, &time).expect("nobody changes it");
+        // The same bucket's turn again.
+        clock.advance(Duration::from_nanos(SLOW / 16 * 18));
+        let other = Arc::clone(&hanging);
+        both(
+            move || {
+                let _ = other.begin(1, &time);
+            },
+            || hanging.end(1, hung),
+        );
+        let running = hanging.now(1, SLOW / 16 * 18).expect("it is on");
+        assert_eq!((running.calls, running.overdue), (1, 0));
+    });
+}

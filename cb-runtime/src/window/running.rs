@@ -40,6 +40,17 @@ pub(crate) struct InFlight {
     pub(crate) oldest: Option<Nanos>,
 }
 
+/// How many calls the pool holds; none while it is short of some that are on their way there.
+#[allow(clippy::cast_possible_truncation)] // 24 bits
+fn in_pool(word: u64) -> u32 {
+    let calls = word & COUNT_MASK;
+    if calls > COUNT_MASK / 2 {
+        0
+    } else {
+        calls as u32
+    }
+}
+
 /// Whether `a` is ahead of `b`, on a circle.
 fn ahead(a: u64, b: u64) -> bool {
     let distance = a.wrapping_sub(b) & NUMBER_MASK;
@@ -122,20 +133,8 @@ impl Running {
     }
 
     fn pool(&self, stay: u64, calls: u64, began: Nanos) {
-        let tag = stay & NUMBER_MASK;
-        // Relaxed: as in `begin`.
-        let before = self
-            .pool
-            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |word| {
-                let there = word >> COUNT_BITS;
-                if there == tag {
-                    Some(tag << COUNT_BITS | word.wrapping_add(calls) & COUNT_MASK)
-                } else {
-                    ahead(tag, there).then_some(tag << COUNT_BITS | calls & COUNT_MASK)
-                }
-            });
-        if let Ok(word) = before {
-            let empty = word >> COUNT_BITS != tag || word & COUNT_MASK == 0;
+        if let Some(word) = self.add_to_pool(stay, calls) {
+            let empty = word >> COUNT_BITS != stay & NUMBER_MASK || in_pool(word) == 0;
             // Relaxed: for reports.
             if empty {
                 self.pool_began.store(began, Ordering::Relaxed);
@@ -143,6 +142,20 @@ impl Running {
                 self.pool_began.fetch_min(began, Ordering::Relaxed);
             }
         }
+    }
+
+    /// Adds to the pool of a stay, which a stay that is over has no more. Returns the word before.
+    fn add_to_pool(&self, stay: u64, calls: u64) -> Option<u64> {
+        let tag = stay & NUMBER_MASK;
+        // Relaxed: as in `begin`.
+        self.pool
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |word| {
+                let there = word >> COUNT_BITS;
+                let before = if there == tag { word } else { 0 };
+                (there == tag || ahead(tag, there))
+                    .then_some(tag << COUNT_BITS | before.wrapping_add(calls) & COUNT_MASK)
+            })
+            .ok()
     }
 
     /// A call ends.
@@ -157,15 +170,9 @@ impl Running {
         if left.is_ok() {
             return;
         }
-        let tag = stay & NUMBER_MASK;
-        // It is in the pool, or on its way there: then the pool is one short for a moment. A stay
-        // that is over has no pool any more.
-        let _ = self
-            .pool
-            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |word| {
-                (word >> COUNT_BITS == tag)
-                    .then_some(tag << COUNT_BITS | word.wrapping_sub(1) & COUNT_MASK)
-            });
+        // It is in the pool, or on its way there, perhaps as the first of its stay: then the pool is one short
+        // for a moment.
+        self.add_to_pool(stay, COUNT_MASK);
     }
 
     /// What is running of this stay, `slow` being the limit.
@@ -195,11 +202,8 @@ impl Running {
         }
         // Relaxed: as above.
         let pool = self.pool.load(Ordering::Relaxed);
-        let calls = pool & COUNT_MASK;
-        let positive = calls > 0 && calls <= COUNT_MASK / 2;
-        if pool >> COUNT_BITS == stay & NUMBER_MASK && positive {
-            #[allow(clippy::cast_possible_truncation)] // 24 bits
-            let calls = calls as u32;
+        let calls = in_pool(pool);
+        if pool >> COUNT_BITS == stay & NUMBER_MASK && calls > 0 {
             found.calls += calls;
             found.overdue += calls;
             // Relaxed: for reports.
@@ -282,31 +286,42 @@ mod tests {
         assert_eq!(running.now(2, 9_000 * MS, SLOW).calls, 41);
     }
 
+    /// In each round the pool is used for the first time once more.
     #[test]
     fn threads_that_begin_and_end_leave_nothing_behind() {
-        use std::sync::atomic::AtomicU64;
+        use std::collections::VecDeque;
+        use std::sync::{Barrier, atomic::AtomicU64};
+        const ROUNDS: u64 = 2_000;
         let running = Running::new(SLOW, 0);
-        let clock = AtomicU64::new(0);
+        let (clock, round) = (AtomicU64::new(0), Barrier::new(4));
+        let run = |stay| {
+            let mut calls = VecDeque::new();
+            for i in 0..150_u64 {
+                let now = clock.fetch_add(i % 40 * MS, Ordering::SeqCst);
+                running.begin(stay, now);
+                calls.push_back(now);
+                if calls.len() > 50 {
+                    let first = calls.pop_front();
+                    first.into_iter().for_each(|start| running.end(stay, start));
+                }
+            }
+            calls.into_iter().for_each(|start| running.end(stay, start));
+        };
         std::thread::scope(|threads| {
             for _ in 0..4 {
                 threads.spawn(|| {
-                    let mut calls = std::collections::VecDeque::new();
-                    for i in 0..20_000_u64 {
-                        let now = clock.fetch_add(i % 40 * MS, Ordering::SeqCst);
-                        running.begin(1, now);
-                        calls.push_back(now);
-                        if calls.len() > 50 {
-                            calls
-                                .pop_front()
-                                .into_iter()
-                                .for_each(|start| running.end(1, start));
+                    for stay in 1..=ROUNDS {
+                        if round.wait().is_leader() {
+                            running.begin_stay(stay, clock.load(Ordering::SeqCst));
                         }
+                        round.wait();
+                        run(stay);
+                        round.wait();
+                        let now = clock.load(Ordering::SeqCst);
+                        assert_eq!(running.now(stay, now, SLOW), InFlight::default(), "{stay}");
                     }
-                    calls.into_iter().for_each(|start| running.end(1, start));
                 });
             }
         });
-        let now = clock.load(Ordering::SeqCst);
-        assert_eq!(running.now(1, now, SLOW), InFlight::default());
     }
 }
