@@ -63,8 +63,6 @@ pub(crate) struct Why(u64);
 
 const REST_BITS: u32 = 61;
 const NO_REST: Nanos = (1 << REST_BITS) - 1;
-/// 36 years. A wait without end is told by what is left of it: this and more, while the process is younger.
-const FOR_EVER: Nanos = 1 << (REST_BITS - 1);
 
 impl Why {
     #[inline]
@@ -81,8 +79,8 @@ impl Why {
         Self(kind << REST_BITS | rest)
     }
 
-    /// In OPEN, with what is left of the wait less the lag of the system's clock, as a glance at it gives that.
-    /// Kind 0: there is nothing to put together.
+    /// In OPEN, with what a [`Glance`](crate::breaker::Glance) tells is left of the wait. Kind 0: there is nothing
+    /// to put together.
     #[inline]
     pub(crate) const fn at_a_glance(left: Nanos) -> Self {
         Self(left)
@@ -116,9 +114,7 @@ impl Why {
 
     fn rest(self) -> Option<Nanos> {
         match self.0 & NO_REST {
-            // The same in OPEN whichever way it was decided.
-            rest if rest >= FOR_EVER && self.reason() == Reason::Open => None,
-            left if self.0 == left => Some(left + Clock::system().lag()),
+            left if self.0 == left => Some(left + 1 + Clock::system().lag()),
             NO_REST => None,
             rest => Some(rest),
         }
@@ -151,8 +147,8 @@ impl CallNotPermitted {
         self.why.reason()
     }
 
-    /// How long until a probe is let through: `Some` in OPEN, unless it waits for ever or for more than
-    /// 36 years, and in the pause before the first probe. A call made exactly then is admitted, if no other one comes
+    /// How long until a probe is let through: `Some` in OPEN, unless it waits for ever, and in the
+    /// pause before the first probe. A call made exactly then is admitted, if no other one comes
     /// first; with `half_open_delay` the one that ends the wait begins the pause.
     ///
     /// Never too short. On Linux it may be too long by up to four ticks of the kernel (16 ms with the
@@ -367,11 +363,9 @@ mod tests {
     fn a_glance_tells_the_lag_with_the_rest() {
         let lag = Clock::system().lag();
         let why = Why::at_a_glance(5);
-        assert_eq!((why.reason(), why.rest()), (Reason::Open, Some(5 + lag)));
-        assert!(why == Why::new(Reason::Open, Some(5 + lag)));
+        assert_eq!((why.reason(), why.rest()), (Reason::Open, Some(6 + lag)));
+        assert!(why == Why::new(Reason::Open, Some(6 + lag)));
         assert!(why != Why::at_a_glance(6));
-        assert_eq!(Why::at_a_glance(FOR_EVER).rest(), None);
-        assert_eq!(Why::at_a_glance(NO_REST).rest(), None);
     }
 
     #[test]
@@ -384,13 +378,10 @@ mod tests {
             Reason::Pausing,
             Reason::Fault,
         ] {
-            for rest in [None, Some(0), Some(1), Some(FOR_EVER - 1)] {
+            for rest in [None, Some(0), Some(1), Some(NO_REST - 1)] {
                 let why = Why::new(reason, rest);
                 assert_eq!((why.reason(), why.rest()), (reason, rest));
             }
-            let why = Why::new(reason, Some(NO_REST - 1));
-            let told = (reason != Reason::Open).then_some(NO_REST - 1);
-            assert_eq!((why.reason(), why.rest()), (reason, told));
         }
         // 73 years, less the very least.
         let longest = Why::new(Reason::Fault, Some(u64::MAX));

@@ -4,7 +4,7 @@ use crate::clock::{Clock, Nanos};
 use crate::state::Word;
 
 /// What is added to a breaker's word, less a [glance](crate::clock::glance) at the clock, to give what is left of its
-/// wait. It takes away the kind, the clock's origin and the clock's lag at once.
+/// wait. It takes away the kind, the clock's origin, the clock's lag and a nanosecond at once.
 ///
 /// For a breaker on a test's clock it gives less than nothing, so that nobody has to ask which clock it is.
 pub(super) struct Glance(Nanos);
@@ -15,18 +15,18 @@ impl Glance {
             Some(from) => from.wrapping_sub(clock.lag()),
             None => Word::TIMES.wrapping_neg(),
         };
-        Self(from.wrapping_sub(Word::OPEN))
+        Self(from.wrapping_sub(Word::OPEN).wrapping_sub(1))
     }
 
-    /// What is surely left of the wait, less the clock's lag, if the word is OPEN's. `None` if there is more to
-    /// look at. The word [may be](Word::may_be_open) OPEN's, and was loaded before the glance: what is not over
-    /// by this was not over then.
+    /// What is surely left of the wait, less the clock's lag and a nanosecond, if the word is OPEN's. `None` if
+    /// there is more to look at: so it is also with more than 36 years, which may be for ever. The word
+    /// [may be](Word::may_be_open) OPEN's, and was loaded before the glance: what is not over by this was not
+    /// over then.
     #[inline]
-    #[allow(clippy::cast_possible_wrap)] // to see what is below zero
     pub(super) fn left(&self, word: Word, glance: Nanos) -> Option<Nanos> {
-        // The other kind comes out negative, as a wait does that may be over.
         let left = word.raw().wrapping_sub(glance).wrapping_add(self.0);
-        (left as i64 > 0).then_some(left)
+        // One test: the other kind comes out below zero, and so does a wait that may be over.
+        (left < Word::TIMES / 2).then_some(left)
     }
 }
 
@@ -43,7 +43,7 @@ mod tests {
         let clock = Clock::system();
         let from = clock.glanced_from().unwrap_or_default();
         let glance = Glance::new(&clock);
-        for age in [0, 1, DAY, 40_000 * DAY / 2] {
+        for age in [0, 1, DAY, 13_000 * DAY] {
             let reached = age + clock.lag();
             for over in [0, 1, DAY] {
                 let word = Word::open(0, reached.saturating_sub(over), 0);
@@ -51,13 +51,14 @@ mod tests {
             }
             for left in [1, DAY] {
                 let word = Word::open(0, reached, left);
-                assert_eq!(glance.left(word, from + age), Some(left), "{age}");
+                assert_eq!(glance.left(word, from + age), Some(left - 1), "{age}");
             }
-            assert!(
-                glance
-                    .left(Word::open(0, 0, Nanos::MAX), from + age)
-                    .is_some()
-            );
+            for long in [
+                Word::open(0, reached, Word::TIMES / 2 + 1),
+                Word::open(0, 0, Nanos::MAX),
+            ] {
+                assert_eq!(glance.left(long, from + age), None, "{age} {long:?}");
+            }
         }
     }
 
