@@ -92,8 +92,11 @@ impl Inner {
         // A test's clock is never the coarse one.
         let within = match ticket.glance() {
             Some(began) => {
-                let took = clock::glance().saturating_sub(began);
-                took.saturating_add(clock::lag()) <= limit
+                let end = Coarse {
+                    at: clock::glance(),
+                    lag: clock::lag(),
+                };
+                end.surely_within(Coarse::exactly(began), limit)
             }
             None => self.was_within(ticket, limit),
         };
