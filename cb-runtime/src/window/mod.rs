@@ -129,8 +129,8 @@ pub(crate) struct Present<'a> {
 }
 
 impl Sliding {
-    /// The grid of time buckets is the clock's, but they are numbered from `birth`. `shards` allows a time window to spread over more memory when
-    /// threads contend for it.
+    /// The grid of time buckets is the clock's, but they are numbered from `birth`. `shards` allows a
+    /// time window to spread over more memory when threads contend for it.
     pub(crate) fn new(settings: &Settings, birth: Nanos, shards: bool) -> Self {
         Self(Versions::new(Shaped::new(settings, birth, shards)))
     }

@@ -171,7 +171,7 @@ impl Running {
             return;
         }
         // It is in the pool, or on its way there, perhaps as the first of its stay: then the pool is one short
-        // for a moment.
+        // for a moment. Minus one, in 24 bits.
         self.add_to_pool(stay, COUNT_MASK);
     }
 
